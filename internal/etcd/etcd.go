@@ -1,0 +1,104 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package etcd is the little of etcd's own API that the operator needs, behind
+// interfaces of our own: the types of etcd's client change between releases,
+// and the simulation has to stand in for them.
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+)
+
+// Member is an entry of etcd's member list.
+type Member struct {
+	ID uint64
+	// Name is empty until the member has started for the first time.
+	Name       string
+	PeerURLs   []string
+	ClientURLs []string
+	Learner    bool
+}
+
+// Membership is etcd's member list, and the cluster that gave it.
+type Membership struct {
+	ClusterID uint64
+	Members   []Member
+}
+
+// Status is what one member says about itself.
+type Status struct {
+	ClusterID uint64
+	MemberID  uint64
+	Version   string
+	// DBSize is the size of the database file in bytes.
+	DBSize int64
+	// Leader is 0 while the member knows of none.
+	Leader       uint64
+	Term         uint64
+	RaftIndex    uint64
+	AppliedIndex uint64
+	Learner      bool
+	// Errors are the alarms and complaints the member reports, such as NOSPACE.
+	Errors []string
+}
+
+// Endpoint is where one member can be reached.
+type Endpoint struct {
+	// Address is host:port.
+	Address string
+	// ServerName is the name that the member's certificate has to carry;
+	// it is dialled by address, so that a stale DNS answer cannot mislead.
+	ServerName string
+	// TLS is nil for plain text.
+	TLS *TLS
+}
+
+// TLS is the identity that the operator shows to etcd.
+type TLS struct {
+	// Generation distinguishes rotated credentials: connections made with
+	// an older one are not used again.
+	Generation string
+	Config     *tls.Config
+}
+
+// Client talks to one member.
+type Client interface {
+	// Status asks the member about itself; it needs no quorum.
+	Status(ctx context.Context) (Status, error)
+	// Members returns the member list as agreed by a quorum.
+	Members(ctx context.Context) (Membership, error)
+	// AddMember adds a member that has not started yet.
+	AddMember(ctx context.Context, peerURL string, learner bool) (Member, error)
+	// Promote gives a learner its vote.
+	Promote(ctx context.Context, id uint64) error
+	// Remove takes a member out of the cluster.
+	Remove(ctx context.Context, id uint64) error
+	// MoveLeader hands leadership to the given member. It has to be asked
+	// of the leader.
+	MoveLeader(ctx context.Context, to uint64) error
+}
+
+// Connector gives a Client for an endpoint. It keeps connections.
+type Connector interface {
+	Connect(e Endpoint) (Client, error)
+}
+
+// Errors that etcd answers with and the operator treats as facts rather than faults.
+var (
+	// ErrNotInSync: the learner is too far behind its leader to be promoted.
+	ErrNotInSync = errors.New("the learner is not in sync with the leader yet")
+	// ErrUnhealthy: etcd refuses to change its membership because voters
+	// are not connected, or have not been for long enough.
+	ErrUnhealthy = errors.New("etcd refuses the change until all its voters are started and have been connected for a while")
+	// ErrTooManyLearners: etcd has as many learners as it allows.
+	ErrTooManyLearners = errors.New("etcd does not allow a further learner now")
+	// ErrNotFound: etcd knows no member of that id.
+	ErrNotFound = errors.New("etcd knows no such member")
+	// ErrExists: a member with that peer URL is there already.
+	ErrExists = errors.New("a member with this peer URL exists already")
+	// ErrAlreadyVoter: the member has its vote already.
+	ErrAlreadyVoter = errors.New("the member is no learner")
+)

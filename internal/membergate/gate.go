@@ -1,0 +1,204 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package membergate is the program of a member's init container. It lets etcd
+// start at the right moment, and only on the right data:
+//
+//   - A member that has its data is let through at once: after a power cut
+//     nothing may stand between a member and its peers.
+//   - A member that has joined its cluster before but has lost its data is not
+//     let through. etcd would start it under its old identity with an empty log,
+//     or as a second cluster. The operator sees the exit code and replaces it.
+//   - A new member waits for its own DNS name (its peers look it up), for the names
+//     of all members it has to know, and for those before it to answer: etcd asks
+//     every peer when it joins, and waits seven seconds for one that listens but
+//     does not answer, which is what two that join at the same moment do.
+package membergate
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ExitDataLost is the exit code for a member that has joined its cluster but has
+// no data. The operator knows it.
+const ExitDataLost = 77
+
+// pause is the time between two questions. DNS and etcd's version have no
+// events that could be waited for.
+const pause = 100 * time.Millisecond
+
+// Gate holds what one run has to check.
+type Gate struct {
+	// DataDir is etcd's data directory.
+	DataDir string
+	// AnnotationsFile shows the pod's annotations (a downward API volume).
+	AnnotationsFile string
+	// JoinedAnnotation is set by the operator on the pod of a member that has started once.
+	JoinedAnnotation string
+	// Name is the member's own DNS name.
+	Name string
+	// NameTimeout limits the wait for Name; zero waits for ever.
+	NameTimeout time.Duration
+	// Peers are the DNS names of all members the new one has to know.
+	Peers []string
+	// Before are the peer URLs of the members which have to answer first.
+	Before []string
+	// HoldTimeout limits the wait for Peers and for Before: when one of them
+	// is gone for good, etcd itself or the operator has to deal with it.
+	HoldTimeout time.Duration
+
+	// Resolve looks a name up.
+	Resolve func(ctx context.Context, name string) error
+	// HTTP asks for /version.
+	HTTP *http.Client
+	// Log gets a line for each thing waited for.
+	Log io.Writer
+}
+
+// ErrDataLost says that the member joined earlier and its data is gone.
+var ErrDataLost = errors.New("this member has joined its cluster before, but its data directory is empty: it must not start again under its old identity, the operator has to replace it")
+
+// Run returns when etcd may start.
+func (g *Gate) Run(ctx context.Context) error {
+	if hasData(g.DataDir) {
+		g.logf("found the member's own data in %s: etcd may start", g.DataDir)
+		return nil
+	}
+	joined, err := g.joined()
+	if err != nil {
+		return err
+	}
+	if joined {
+		return ErrDataLost
+	}
+	if err := g.waitForName(ctx); err != nil {
+		return err
+	}
+	held, cancel := context.WithTimeout(ctx, g.HoldTimeout)
+	defer cancel()
+	for _, name := range g.Peers {
+		g.hold(held, "the name "+name, func(c context.Context) error { return g.Resolve(c, name) })
+	}
+	for _, url := range g.Before {
+		g.hold(held, "an answer of "+url, func(c context.Context) error { return g.askVersion(c, url) })
+	}
+	g.logf("etcd may start")
+	return ctx.Err()
+}
+
+// hasData reports whether etcd has written its log here before.
+func hasData(dir string) bool {
+	segments, err := filepath.Glob(filepath.Join(dir, "member", "wal", "*.wal"))
+	return err == nil && len(segments) > 0
+}
+
+// joined reads the annotations as the downward API writes them: key="value" lines.
+func (g *Gate) joined() (bool, error) {
+	if g.AnnotationsFile == "" {
+		return false, nil
+	}
+	content, err := os.ReadFile(g.AnnotationsFile)
+	if err != nil {
+		return false, fmt.Errorf("reading the pod's annotations: %w", err)
+	}
+	for line := range strings.Lines(string(content)) {
+		if strings.HasPrefix(line, g.JoinedAnnotation+"=") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (g *Gate) waitForName(ctx context.Context) error {
+	if g.Name == "" {
+		return nil
+	}
+	if g.NameTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, g.NameTimeout)
+		defer cancel()
+	}
+	err := g.poll(ctx, "the member's own name "+g.Name, func(c context.Context) error { return g.Resolve(c, g.Name) })
+	if err != nil {
+		return fmt.Errorf("the member's own DNS name %s does not resolve: check the cluster's DNS, its headless service and spec.pod.ClusterDomain: %w", g.Name, err)
+	}
+	return nil
+}
+
+// hold waits, but lets the member through when the time is up.
+func (g *Gate) hold(ctx context.Context, what string, ask func(context.Context) error) {
+	if err := g.poll(ctx, what, ask); err != nil {
+		g.logf("no longer waiting for %s: %v", what, err)
+	}
+}
+
+func (g *Gate) poll(ctx context.Context, what string, ask func(context.Context) error) error {
+	var said string
+	for {
+		attempt, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := ask(attempt)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if said != err.Error() {
+			said = err.Error()
+			g.logf("waiting for %s: %v", what, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w (last answer: %w)", ctx.Err(), err)
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (g *Gate) askVersion(ctx context.Context, peerURL string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, peerURL+"/version", http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := g.HTTP.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s/version answers %s", peerURL, response.Status)
+	}
+	return nil
+}
+
+func (g *Gate) logf(format string, args ...any) {
+	_, _ = fmt.Fprintf(g.Log, time.Now().UTC().Format("15:04:05.000 ")+format+"\n", args...)
+}
+
+// Main runs the program and returns its exit code.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	gate, terminationLog, err := parse(args, stdout, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err == nil {
+		err = gate.Run(ctx)
+	}
+	if err == nil {
+		return 0
+	}
+	_, _ = fmt.Fprintln(stderr, "etcd-member-gate:", err)
+	// The kubelet shows this file's content in the pod's status.
+	_ = os.WriteFile(terminationLog, []byte(err.Error()), 0o644) //nolint:gosec // read by the kubelet
+	if errors.Is(err, ErrDataLost) {
+		return ExitDataLost
+	}
+	return 1
+}
