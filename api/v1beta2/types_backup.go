@@ -1,0 +1,176 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BackupStorageType names a kind of store for backups.
+//
+// +kubebuilder:validation:Enum=S3;ABS;GCS;OSS
+type BackupStorageType string
+
+const (
+	// BackupStorageTypeS3 is Amazon S3 and everything that speaks its protocol.
+	BackupStorageTypeS3 BackupStorageType = "S3"
+	// BackupStorageTypeABS is Azure Blob Storage.
+	BackupStorageTypeABS BackupStorageType = "ABS"
+	// BackupStorageTypeGCS is Google Cloud Storage.
+	BackupStorageTypeGCS BackupStorageType = "GCS"
+	// BackupStorageTypeOSS is Alibaba Cloud Object Storage Service.
+	BackupStorageTypeOSS BackupStorageType = "OSS"
+)
+
+// EtcdBackup is a backup of an etcd cluster: one, or with a backupPolicy a series of them. The
+// etcd-backup-operator makes it.
+//
+// +genclient
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=etcdbackups,singular=etcdbackup,scope=Namespaced
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.storageType`,description="Kind of the store"
+// +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
+// +kubebuilder:printcolumn:name="Revision",type=integer,JSONPath=`.status.etcdRevision`,description="Revision of etcd in the last backup"
+// +kubebuilder:printcolumn:name="Last Success",type=date,JSONPath=`.status.lastSuccessDate`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.Reason`,description="Why the last backup failed"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type EtcdBackup struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What to back up, and where to.
+	Spec BackupSpec `json:"spec"`
+	// How it went.
+	// +optional
+	Status BackupStatus `json:"status,omitempty"`
+}
+
+// EtcdBackupList is a list of EtcdBackups.
+//
+// +kubebuilder:object:root=true
+type EtcdBackupList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []EtcdBackup `json:"items"`
+}
+
+// BackupSpec says what to back up, and where to.
+type BackupSpec struct {
+	// Client URLs of the cluster to back up, such as http://example-etcd-cluster-client:2379.
+	// +listType=atomic
+	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
+
+	// Kind of the store: S3, ABS, GCS or OSS. The block of the same name says where in it.
+	StorageType BackupStorageType `json:"storageType"`
+
+	// When to back up, and how many backups to keep. Without it, one backup is made.
+	// +optional
+	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
+
+	BackupSource `json:",inline"`
+
+	// Secret with the client certificate for etcd: etcd-client.crt, etcd-client.key and
+	// etcd-client-ca.crt, or the keys of a kubernetes.io/tls Secret.
+	// +optional
+	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
+
+	// Accepts any certificate from etcd. Use it only where the certificates cannot be checked.
+	// +optional
+	AllowSelfSignedCertificates bool `json:"allowSelfSignedCertificates,omitempty"`
+}
+
+// BackupPolicy says when to back up, and how many backups to keep.
+type BackupPolicy struct {
+	// How many seconds one backup may take. 0 means the default, 60.
+	// +optional
+	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
+	// How many seconds from one backup to the next. 0 means one backup only.
+	// +optional
+	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
+	// How many backups to keep. 0 means all.
+	// +optional
+	MaxBackups int `json:"maxBackups,omitempty"`
+}
+
+// BackupSource holds one block for each kind of store; the one that storageType names is used.
+type BackupSource struct {
+	// Where in S3.
+	// +optional
+	S3 *S3BackupSource `json:"s3,omitempty"`
+	// Where in Azure Blob Storage.
+	// +optional
+	ABS *ABSBackupSource `json:"abs,omitempty"`
+	// Where in Google Cloud Storage.
+	// +optional
+	GCS *GCSBackupSource `json:"gcs,omitempty"`
+	// Where in Alibaba Cloud OSS.
+	// +optional
+	OSS *OSSBackupSource `json:"oss,omitempty"`
+}
+
+// S3BackupSource says where in S3 a backup is kept.
+type S3BackupSource struct {
+	// Where the backup goes, as <bucket>/<key>.
+	Path string `json:"path"`
+	// Secret with the files "credentials" and "config", as the AWS command line has them.
+	AWSSecret string `json:"awsSecret"`
+	// URL of the service. Default: Amazon's.
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+	// Puts the bucket into the path of the URL rather than into the host name.
+	// +optional
+	ForcePathStyle bool `json:"forcePathStyle"`
+}
+
+// ABSBackupSource says where in Azure Blob Storage a backup is kept.
+type ABSBackupSource struct {
+	// Where the backup goes, as <container>/<key>. The container must exist.
+	Path string `json:"path"`
+	// Secret with the keys "storage-account" and "storage-key", and "cloud" where it is not the public
+	// one.
+	ABSSecret string `json:"absSecret"`
+}
+
+// GCSBackupSource says where in Google Cloud Storage a backup is kept.
+type GCSBackupSource struct {
+	// Where the backup goes, as <bucket>/<key>.
+	Path string `json:"path"`
+	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
+	// +optional
+	GCPSecret string `json:"gcpSecret,omitempty"`
+}
+
+// OSSBackupSource says where in Alibaba Cloud OSS a backup is kept.
+type OSSBackupSource struct {
+	// Where the backup goes, as <bucket>/<key>.
+	Path string `json:"path"`
+	// Secret with the keys "accessKeyID" and "accessKeySecret".
+	OSSSecret string `json:"ossSecret"`
+	// URL of the service. Default: http://oss-cn-hangzhou.aliyuncs.com.
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+}
+
+// BackupStatus says how a backup went.
+type BackupStatus struct {
+	// Whether the last backup succeeded.
+	// +optional
+	Succeeded bool `json:"succeeded"`
+	// Why the last backup failed.
+	// +optional
+	Reason string `json:"Reason,omitempty"`
+	// Version of etcd that was backed up.
+	// +optional
+	EtcdVersion string `json:"etcdVersion,omitempty"`
+	// Revision of etcd's data in the backup.
+	// +optional
+	EtcdRevision int64 `json:"etcdRevision,omitempty"`
+	// When the last successful backup was made.
+	// +optional
+	LastSuccessDate metav1.Time `json:"lastSuccessDate,omitempty,omitzero"`
+	// When a backup was last tried, whether or not it succeeded.
+	// +optional
+	LastExecutionDate metav1.Time `json:"lastExecutionDate,omitempty,omitzero"`
+}

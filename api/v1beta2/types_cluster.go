@@ -1,0 +1,272 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// What an EtcdCluster gets where it says nothing.
+const (
+	// DefaultRepository is where etcd images come from when spec.repository is empty.
+	DefaultRepository = "quay.io/coreos/etcd"
+	// DefaultEtcdVersion is the version of etcd when spec.version is empty.
+	DefaultEtcdVersion = "3.2.13"
+	// DefaultNodeLostToleranceSeconds is the patience when spec.nodeLostToleranceSeconds is not set.
+	DefaultNodeLostToleranceSeconds int64 = 60
+)
+
+// EtcdCluster is one etcd cluster, which the etcd-operator creates, resizes, upgrades and keeps alive.
+//
+// +genclient
+// +genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale
+// +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=etcdclusters,singular=etcdcluster,shortName=etcd,scope=Namespaced
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`,description="Number of members asked for"
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`,description="Number of members that serve"
+// +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.currentVersion`,description="Version of etcd that the cluster runs"
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type EtcdCluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What the cluster should be.
+	Spec ClusterSpec `json:"spec"`
+	// What the cluster is, as the operator last saw it.
+	// +optional
+	Status ClusterStatus `json:"status"`
+}
+
+// AsOwner returns the owner reference that marks an object as part of this cluster.
+func (c *EtcdCluster) AsOwner() metav1.OwnerReference {
+	controller := true
+	return metav1.OwnerReference{
+		APIVersion: SchemeGroupVersion.String(),
+		Kind:       EtcdClusterResourceKind,
+		Name:       c.Name,
+		UID:        c.UID,
+		Controller: &controller,
+	}
+}
+
+// EtcdClusterList is a list of EtcdClusters.
+//
+// +kubebuilder:object:root=true
+type EtcdClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []EtcdCluster `json:"items"`
+}
+
+// DeletionPolicy says what becomes of a cluster's volumes when the EtcdCluster is deleted.
+//
+// +kubebuilder:validation:Enum=Delete;Retain
+type DeletionPolicy string
+
+const (
+	// DeletionPolicyDelete removes the volumes together with the cluster. This is the default.
+	DeletionPolicyDelete DeletionPolicy = "Delete"
+	// DeletionPolicyRetain keeps the volumes.
+	DeletionPolicyRetain DeletionPolicy = "Retain"
+)
+
+// ClusterSpec says what an etcd cluster should be.
+type ClusterSpec struct {
+	// Number of members, from 1 to 7. An odd number is best: an even one survives no more failures than
+	// the odd number below it.
+	Size int `json:"size"`
+
+	// Image repository of etcd, without a tag. The tag is the version with a leading "v".
+	// Default: quay.io/coreos/etcd.
+	// +optional
+	Repository string `json:"repository,omitempty"`
+
+	// Version of etcd as major.minor.patch, with or without a leading "v": "3.6.16" or "v3.6.16".
+	// A change upgrades the members one after the other; a minor version cannot be skipped.
+	// +optional
+	Version string `json:"version,omitempty"`
+
+	// Paused stops the operator from changing anything. Status and health are still kept true.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+
+	// How the members' pods are made. A change rolls through the members, one after the other.
+	// +optional
+	Pod *PodPolicy `json:"pod,omitempty"`
+
+	// Adjusts the client Service of the cluster.
+	// +optional
+	Service *ServicePolicy `json:"service,omitempty"`
+
+	// Whether the operator keeps a PodDisruptionBudget that protects the quorum from evictions.
+	// Default: true.
+	// +optional
+	PodDisruptionBudget *bool `json:"podDisruptionBudget,omitempty"`
+
+	// Certificates for the traffic between members and with clients.
+	// +optional
+	TLS *TLSPolicy `json:"TLS,omitempty"`
+
+	// What becomes of the members' volumes when this object is deleted: Delete (the default) or Retain.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
+	// How many seconds a member may be on a node that is gone before it is given up and replaced.
+	// Default: 60.
+	// +optional
+	NodeLostToleranceSeconds *int64 `json:"nodeLostToleranceSeconds,omitempty"`
+
+	// Deprecated: an old name of repository. It is accepted and ignored.
+	// +optional
+	BaseImage string `json:"baseImage,omitempty"`
+
+	// Deprecated: accepted and ignored. Backups are made with an EtcdBackup.
+	// +optional
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Backup *runtime.RawExtension `json:"backup,omitempty"`
+
+	// Deprecated: accepted and ignored. Self-hosted clusters are a thing of the past.
+	// +optional
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	SelfHosted *runtime.RawExtension `json:"selfHosted,omitempty"`
+}
+
+// PodPolicy says how the members' pods are made.
+type PodPolicy struct {
+	// Labels to add to the pods. "app" and everything that begins with "etcd_" is reserved.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// Labels that a node must have to run a member.
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// Scheduling constraints of the pods. Where it is not set, members are spread over nodes and zones
+	// as far as possible.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+
+	// Deprecated: use affinity. It keeps members of the cluster on different nodes, and has no effect
+	// where affinity is set.
+	// +optional
+	AntiAffinity bool `json:"antiAffinity,omitempty"`
+
+	// Resources of the etcd container and of the init containers.
+	// +optional
+	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// Taints that the pods tolerate.
+	// +optional
+	// +listType=atomic
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// Name of the PriorityClass of the pods.
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+
+	// Environment variables of the etcd container, by which etcd can be configured. What the operator
+	// sets by a flag (data directory, URLs, initial cluster, certificates) cannot be changed here.
+	// +optional
+	// +listType=atomic
+	EtcdEnv []corev1.EnvVar `json:"etcdEnv,omitempty"`
+
+	// Claim for the volume of each member. Without it, members keep their data in an emptyDir, which
+	// goes away with the pod. Only a larger storage request can be asked for later.
+	// +optional
+	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
+
+	// Annotations to add to the pods. "etcd.version" is reserved.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// Image with a shell and nslookup for the init container that waits for the member's DNS record.
+	// Without it the operator's own image does that.
+	// +optional
+	BusyboxImage string `json:"busyboxImage,omitempty"`
+
+	// Security context of the pods.
+	// +optional
+	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
+
+	// How many seconds a member's pod waits for its own DNS record before it fails and starts over.
+	// 0, the default, waits for as long as it takes.
+	// +optional
+	DNSTimeoutInSecond int64 `json:"DNSTimeoutInSecond,omitempty"`
+
+	// DNS domain of the Kubernetes cluster, with a leading dot, to be put at the end of member URLs:
+	// ".cluster.local". By default member URLs end in ".svc". It cannot be changed later.
+	// +optional
+	ClusterDomain string `json:"ClusterDomain"`
+
+	// Keeps the data in memory: the emptyDir becomes a tmpfs, which counts towards the memory limit. It
+	// has no effect with a persistent volume.
+	// +optional
+	Tmpfs bool `json:"tmpfs,omitempty"`
+}
+
+// ServicePolicy adjusts the client Service of a cluster.
+type ServicePolicy struct {
+	// Annotations to add to the Service.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// Name of the Service. Default: the cluster's name with "-client" behind it.
+	// +optional
+	Name string `json:"name,omitempty"`
+
+	// Selector of the Service. Default: the labels of the cluster's members.
+	// +optional
+	Selector map[string]string `json:"selector,omitempty"`
+}
+
+// TLSPolicy says where the certificates of a cluster come from.
+type TLSPolicy struct {
+	// Certificates from Secrets which the user provides and renews.
+	// +optional
+	Static *StaticTLS `json:"static,omitempty"`
+}
+
+// StaticTLS names the Secrets that hold the certificates. Clients are served over TLS where
+// member.serverSecret and operatorSecret are set; both are needed, or neither.
+type StaticTLS struct {
+	// Certificates of the members.
+	// +optional
+	Member *MemberSecret `json:"member,omitempty"`
+
+	// Secret with the client certificate by which the operator speaks to etcd: etcd-client.crt,
+	// etcd-client.key and etcd-client-ca.crt, or the keys of a kubernetes.io/tls Secret.
+	// +optional
+	OperatorSecret string `json:"operatorSecret,omitempty"`
+}
+
+// MemberSecret names the Secrets with the certificates of the members.
+type MemberSecret struct {
+	// Secret for the traffic between members: peer.crt, peer.key and peer-ca.crt, or the keys of a
+	// kubernetes.io/tls Secret.
+	// +optional
+	PeerSecret string `json:"peerSecret,omitempty"`
+
+	// Secret for the traffic with clients: server.crt, server.key and server-ca.crt, or the keys of a
+	// kubernetes.io/tls Secret.
+	// +optional
+	ServerSecret string `json:"serverSecret,omitempty"`
+}
+
+// IsSecureClient tells whether clients speak TLS to the cluster.
+func (p *TLSPolicy) IsSecureClient() bool {
+	return p != nil && p.Static != nil && p.Static.OperatorSecret != ""
+}
+
+// IsSecurePeer tells whether the members speak TLS to each other.
+func (p *TLSPolicy) IsSecurePeer() bool {
+	return p != nil && p.Static != nil && p.Static.Member != nil && p.Static.Member.PeerSecret != ""
+}

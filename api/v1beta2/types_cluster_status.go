@@ -1,0 +1,208 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// ClusterPhase is where a cluster stands in its life.
+type ClusterPhase string
+
+const (
+	// ClusterPhaseNone is the phase of a cluster that no operator has seen yet.
+	ClusterPhaseNone ClusterPhase = ""
+	// ClusterPhaseCreating lasts until the first member serves.
+	ClusterPhaseCreating ClusterPhase = "Creating"
+	// ClusterPhaseRunning is the phase of a cluster that exists.
+	ClusterPhaseRunning ClusterPhase = "Running"
+	// ClusterPhaseFailed means that the cluster cannot serve and cannot be mended without help; the
+	// reason says what helps. It ends as soon as the cause does.
+	ClusterPhaseFailed ClusterPhase = "Failed"
+)
+
+// ClusterConditionType names a condition of a cluster.
+type ClusterConditionType string
+
+// The conditions of a cluster. Those of the original are True or absent. Ready, Reconciling and Stalled
+// follow the rules of kstatus, by which tools that know nothing of etcd tell whether an object is done.
+const (
+	// ClusterConditionAvailable: the cluster has a quorum and serves.
+	ClusterConditionAvailable ClusterConditionType = "Available"
+	// ClusterConditionRecovering: the cluster is coming back from the loss of its quorum.
+	ClusterConditionRecovering ClusterConditionType = "Recovering"
+	// ClusterConditionScaling: members are being added or removed to reach spec.size.
+	ClusterConditionScaling ClusterConditionType = "Scaling"
+	// ClusterConditionUpgrading: members are being moved to spec.version.
+	ClusterConditionUpgrading ClusterConditionType = "Upgrading"
+	// ClusterConditionReady: all that the spec asks for is there and healthy.
+	ClusterConditionReady ClusterConditionType = "Ready"
+	// ClusterConditionReconciling: the operator is working towards the spec. True or absent.
+	ClusterConditionReconciling ClusterConditionType = "Reconciling"
+	// ClusterConditionStalled: only a change by the user can help. True or absent.
+	ClusterConditionStalled ClusterConditionType = "Stalled"
+)
+
+// ClusterStatus is what the operator last saw of a cluster.
+type ClusterStatus struct {
+	// Creating, Running or Failed.
+	// +optional
+	Phase ClusterPhase `json:"phase"`
+	// Why the phase is Failed, and what can be done.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// Generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Whether the operator keeps its hands off, because spec.paused asks for it.
+	// +optional
+	ControlPaused bool `json:"controlPaused,omitempty"`
+
+	// What is going on, by type of condition.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []ClusterCondition `json:"conditions,omitempty"`
+
+	// Number of members of the etcd cluster.
+	// +optional
+	Size int `json:"size"`
+
+	// Number of members' pods.
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
+	// Number of members that serve.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	// Label selector of the members' pods.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+	// How many members the PodDisruptionBudget keeps from eviction.
+	// +optional
+	MinAvailable int `json:"minAvailable,omitempty"`
+
+	// Name of the Service that clients use.
+	// +optional
+	ServiceName string `json:"serviceName,omitempty"`
+	// Port on which clients are served.
+	// +optional
+	ClientPort int `json:"clientPort,omitempty"`
+
+	// Names of the members' pods, by their readiness.
+	// +optional
+	Members MembersStatus `json:"members"`
+	// What is known about each member.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	MemberStatuses []MemberStatus `json:"memberStatuses,omitempty"`
+
+	// Version of etcd that the cluster runs.
+	// +optional
+	CurrentVersion string `json:"currentVersion"`
+	// Version of etcd that the cluster is being moved to. Empty when no upgrade is going on.
+	// +optional
+	TargetVersion string `json:"targetVersion"`
+
+	// Id of the etcd cluster, in hexadecimal as etcdctl shows it. It stays the same for the life of the
+	// data.
+	// +optional
+	ClusterID string `json:"clusterID,omitempty"`
+
+	// How the cluster was started. It is written before the first member is made, and never removed, so
+	// that a cluster is started only once in the life of the object.
+	// +optional
+	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
+}
+
+// IsFailed tells whether the phase is Failed.
+func (s *ClusterStatus) IsFailed() bool {
+	return s != nil && s.Phase == ClusterPhaseFailed
+}
+
+// ClusterCondition is one condition of a cluster. Times are in RFC 3339.
+type ClusterCondition struct {
+	// Type of the condition.
+	Type ClusterConditionType `json:"type"`
+	// True, False or Unknown.
+	Status corev1.ConditionStatus `json:"status"`
+	// When the condition was last written.
+	// +optional
+	LastUpdateTime string `json:"lastUpdateTime,omitempty"`
+	// When the status of the condition last changed.
+	// +optional
+	LastTransitionTime string `json:"lastTransitionTime,omitempty"`
+	// Why the condition is what it is, in one word for programs.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// Why the condition is what it is, in a sentence for people.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// MembersStatus lists the members' pods by their readiness.
+type MembersStatus struct {
+	// Names of the pods that are ready.
+	// +optional
+	// +listType=atomic
+	Ready []string `json:"ready,omitempty"`
+	// Names of the pods that are not ready.
+	// +optional
+	// +listType=atomic
+	Unready []string `json:"unready,omitempty"`
+}
+
+// MemberRole is what a member is to its cluster.
+type MemberRole string
+
+const (
+	// MemberRoleLeader is the voter that leads.
+	MemberRoleLeader MemberRole = "Leader"
+	// MemberRoleVoter is a voter that does not lead.
+	MemberRoleVoter MemberRole = "Voter"
+	// MemberRoleLearner is a member that receives the data but has no vote yet.
+	MemberRoleLearner MemberRole = "Learner"
+	// MemberRoleUnstarted is a member that is registered and has not joined yet.
+	MemberRoleUnstarted MemberRole = "Unstarted"
+)
+
+// MemberStatus is what is known about one member.
+type MemberStatus struct {
+	// Name of the member, which is the name of its pod and of its volume claim.
+	Name string `json:"name"`
+	// Id of the member, in hexadecimal as etcdctl shows it.
+	// +optional
+	ID string `json:"id,omitempty"`
+	// Leader, Voter, Learner or Unstarted.
+	// +optional
+	Role MemberRole `json:"role,omitempty"`
+	// Whether the member answers and follows a leader.
+	// +optional
+	Healthy bool `json:"healthy"`
+	// Version of etcd that the member runs.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// Size of the member's database, rounded up.
+	// +optional
+	DBSize *resource.Quantity `json:"dbSize,omitempty"`
+	// Node that the member's pod runs on.
+	// +optional
+	Node string `json:"node,omitempty"`
+	// What is wrong with the member.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// BootstrapStatus records how a cluster was started.
+type BootstrapStatus struct {
+	// Name of the first member.
+	// +optional
+	Seed string `json:"seed,omitempty"`
+	// Token that tells this cluster's members from those of any other. It is not a secret.
+	// +optional
+	Token string `json:"token,omitempty"`
+}

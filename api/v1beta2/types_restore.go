@@ -1,0 +1,124 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// EtcdRestore brings an etcd cluster up from a backup. The etcd-restore-operator does it.
+//
+// +genclient
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=etcdrestores,singular=etcdrestore,scope=Namespaced
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.etcdCluster.name`,description="Name of the EtcdCluster that is restored"
+// +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type EtcdRestore struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What to restore, and from where.
+	Spec RestoreSpec `json:"spec"`
+	// How it went.
+	// +optional
+	Status RestoreStatus `json:"status,omitempty"`
+}
+
+// EtcdRestoreList is a list of EtcdRestores.
+//
+// +kubebuilder:object:root=true
+type EtcdRestoreList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []EtcdRestore `json:"items"`
+}
+
+// EtcdClusterRef names an EtcdCluster in the same namespace.
+type EtcdClusterRef struct {
+	// Name of the EtcdCluster.
+	Name string `json:"name"`
+}
+
+// RestoreSpec says what to restore, and from where.
+type RestoreSpec struct {
+	// Kind of the store: S3, ABS, GCS or OSS. The block of the same name says where in it.
+	BackupStorageType BackupStorageType `json:"backupStorageType"`
+
+	RestoreSource `json:",inline"`
+
+	// The EtcdCluster to restore.
+	EtcdCluster EtcdClusterRef `json:"etcdCluster"`
+}
+
+// RestoreSource holds one block for each kind of store; the one that backupStorageType names is used.
+type RestoreSource struct {
+	// Where in S3.
+	// +optional
+	S3 *S3RestoreSource `json:"s3,omitempty"`
+	// Where in Azure Blob Storage.
+	// +optional
+	ABS *ABSRestoreSource `json:"abs,omitempty"`
+	// Where in Google Cloud Storage.
+	// +optional
+	GCS *GCSRestoreSource `json:"gcs,omitempty"`
+	// Where in Alibaba Cloud OSS.
+	// +optional
+	OSS *OSSRestoreSource `json:"oss,omitempty"`
+}
+
+// S3RestoreSource says where in S3 a backup is found.
+type S3RestoreSource struct {
+	// Where the backup is, as <bucket>/<key>.
+	Path string `json:"path"`
+	// Secret with the files "credentials" and "config", as the AWS command line has them.
+	AWSSecret string `json:"awsSecret"`
+	// URL of the service. Default: Amazon's.
+	// +optional
+	Endpoint string `json:"endpoint"`
+	// Puts the bucket into the path of the URL rather than into the host name.
+	// +optional
+	ForcePathStyle bool `json:"forcePathStyle"`
+}
+
+// ABSRestoreSource says where in Azure Blob Storage a backup is found.
+type ABSRestoreSource struct {
+	// Where the backup is, as <container>/<key>.
+	Path string `json:"path"`
+	// Secret with the keys "storage-account" and "storage-key", and "cloud" where it is not the public
+	// one.
+	ABSSecret string `json:"absSecret"`
+}
+
+// GCSRestoreSource says where in Google Cloud Storage a backup is found.
+type GCSRestoreSource struct {
+	// Where the backup is, as <bucket>/<key>.
+	Path string `json:"path"`
+	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
+	// +optional
+	GCPSecret string `json:"gcpSecret,omitempty"`
+}
+
+// OSSRestoreSource says where in Alibaba Cloud OSS a backup is found.
+type OSSRestoreSource struct {
+	// Where the backup is, as <bucket>/<key>.
+	Path string `json:"path"`
+	// Secret with the keys "accessKeyID" and "accessKeySecret".
+	OSSSecret string `json:"ossSecret"`
+	// URL of the service. Default: http://oss-cn-hangzhou.aliyuncs.com.
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+}
+
+// RestoreStatus says how a restore went.
+type RestoreStatus struct {
+	// Whether the restore succeeded.
+	// +optional
+	Succeeded bool `json:"succeeded"`
+	// Why the restore failed.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+}
