@@ -1,0 +1,187 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+)
+
+// fixedParts are the parts of the spec that a running pod cannot change. What the
+// operator adds by itself is left out on purpose: a new release of the operator
+// must not restart every etcd there is.
+type fixedParts struct {
+	NodeSelector      map[string]string          `json:"nodeSelector,omitempty"`
+	Affinity          *corev1.Affinity           `json:"affinity,omitempty"`
+	AntiAffinity      bool                       `json:"antiAffinity,omitempty"`
+	Tolerations       []corev1.Toleration        `json:"tolerations,omitempty"`
+	PriorityClassName string                     `json:"priorityClassName,omitempty"`
+	Env               []corev1.EnvVar            `json:"env,omitempty"`
+	SecurityContext   *corev1.PodSecurityContext `json:"securityContext,omitempty"`
+	Tmpfs             bool                       `json:"tmpfs,omitempty"`
+	TLS               *v1beta2.TLSPolicy         `json:"tls,omitempty"`
+}
+
+// Fingerprint identifies the parts of the spec that a running pod cannot change.
+func Fingerprint(c *v1beta2.EtcdCluster) string {
+	p := policyOf(c)
+	content, err := json.Marshal(fixedParts{
+		NodeSelector: p.NodeSelector, Affinity: p.Affinity, AntiAffinity: p.AntiAffinity,
+		Tolerations: p.Tolerations, PriorityClassName: p.PriorityClassName, Env: p.EtcdEnv,
+		SecurityContext: p.SecurityContext, Tmpfs: p.Tmpfs, TLS: c.Spec.TLS,
+	})
+	if err != nil {
+		panic("manifests: API types always encode: " + err.Error())
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:8])
+}
+
+// appliedParts are the changeable parts of a pod that came from the spec.
+type appliedParts struct {
+	Labels      []string                    `json:"labels,omitempty"`
+	Annotations []string                    `json:"annotations,omitempty"`
+	Resources   corev1.ResourceRequirements `json:"resources,omitzero"`
+}
+
+func applied(p v1beta2.PodPolicy) string {
+	keys := appliedParts{Resources: p.Resources}
+	for k := range p.Labels {
+		keys.Labels = append(keys.Labels, k)
+	}
+	for k := range p.Annotations {
+		keys.Annotations = append(keys.Annotations, k)
+	}
+	slices.Sort(keys.Labels)
+	slices.Sort(keys.Annotations)
+	content, err := json.Marshal(keys)
+	if err != nil {
+		panic("manifests: API types always encode: " + err.Error())
+	}
+	return string(content)
+}
+
+// NeedsReplacing reports whether the pod was made for a spec that a running pod
+// cannot be changed to. Pods of other operators carry no fingerprint; they are
+// taken as they are when they are adopted.
+func NeedsReplacing(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	made, ok := pod.Annotations[AnnotationPolicy]
+	return ok && made != Fingerprint(c)
+}
+
+// NeedsImage reports whether the pod's etcd is of another image than the spec's.
+func NeedsImage(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	return PodImage(pod) != Image(c)
+}
+
+// SetImage changes the pod to the spec's image.
+func SetImage(c *v1beta2.EtcdCluster, pod *corev1.Pod) {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == ContainerEtcd {
+			pod.Spec.Containers[i].Image = Image(c)
+		}
+	}
+	setAnnotation(pod, AnnotationVersion, Version(c))
+}
+
+// AdjustMetadata brings a pod's labels and annotations to what the spec says, and
+// reports whether that changed anything. Pods of other operators get what marks
+// them as ours.
+func AdjustMetadata(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	before := pod.ObjectMeta.DeepCopy()
+	policy := policyOf(c)
+	var previous appliedParts
+	if recorded, ok := pod.Annotations[AnnotationApplied]; ok {
+		// Unreadable means that someone else wrote it: nothing is taken off then.
+		_ = json.Unmarshal([]byte(recorded), &previous)
+	}
+	for _, k := range previous.Labels {
+		if _, wanted := policy.Labels[k]; !wanted && !reservedLabel(k) {
+			delete(pod.Labels, k)
+		}
+	}
+	for _, k := range previous.Annotations {
+		if _, wanted := policy.Annotations[k]; !wanted && !reservedAnnotation(k) {
+			delete(pod.Annotations, k)
+		}
+	}
+	for k, v := range policy.Labels {
+		if !reservedLabel(k) {
+			setLabel(pod, k, v)
+		}
+	}
+	for k, v := range policy.Annotations {
+		if !reservedAnnotation(k) {
+			setAnnotation(pod, k, v)
+		}
+	}
+	if pod.Annotations[AnnotationApplied] != "" {
+		policy.Resources = previous.Resources // these are changed by a step of their own
+	}
+	setAnnotation(pod, AnnotationApplied, applied(policy))
+	if _, ok := pod.Annotations[AnnotationPolicy]; !ok {
+		setAnnotation(pod, AnnotationPolicy, Fingerprint(c))
+	}
+	return !equality.Semantic.DeepEqual(before, &pod.ObjectMeta)
+}
+
+func reservedLabel(k string) bool {
+	return k == LabelApp || k == LabelCluster || k == LabelNode || k == LabelServing
+}
+
+func reservedAnnotation(k string) bool {
+	switch k {
+	case AnnotationVersion, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained:
+		return true
+	}
+	return false
+}
+
+func setLabel(pod *corev1.Pod, k, v string) {
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	pod.Labels[k] = v
+}
+
+func setAnnotation(pod *corev1.Pod, k, v string) {
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	pod.Annotations[k] = v
+}
+
+// NeedsResources reports whether the spec's resources differ from those the pod
+// was last given. It compares with the record rather than with the container,
+// which the API server and LimitRanges fill in.
+func NeedsResources(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	var record appliedParts
+	recorded, ok := pod.Annotations[AnnotationApplied]
+	if !ok || json.Unmarshal([]byte(recorded), &record) != nil {
+		return false
+	}
+	return !equality.Semantic.DeepEqual(record.Resources, policyOf(c).Resources)
+}
+
+// SetResources changes the etcd container's resources to the spec's.
+func SetResources(c *v1beta2.EtcdCluster, pod *corev1.Pod) {
+	policy := policyOf(c)
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == ContainerEtcd {
+			pod.Spec.Containers[i].Resources = *policy.Resources.DeepCopy()
+		}
+	}
+}
+
+// RecordApplied notes on the pod what it was given.
+func RecordApplied(c *v1beta2.EtcdCluster, pod *corev1.Pod) {
+	setAnnotation(pod, AnnotationApplied, applied(policyOf(c)))
+}

@@ -1,0 +1,333 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/etcdversion"
+)
+
+// Peer is one entry of --initial-cluster.
+type Peer struct {
+	Name string
+	URL  string
+}
+
+// Start is how a member comes into its cluster.
+type Start struct {
+	Member string
+	// Token is set for the seed only, which starts the cluster.
+	Token string
+	// Peers are all members that etcd has to know, this one included.
+	Peers []Peer
+	// Before are the names of those which have to answer before this one starts.
+	Before []string
+	// HelperImage is the operator's own image.
+	HelperImage string
+	// SecretKeys tells for a secret's name which keys it has.
+	SecretKeys func(secret string) []string
+	// IPv6 members listen on the IPv6 wildcard address.
+	IPv6 bool
+}
+
+// MemberPod is the pod of one member.
+func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
+	policy := policyOf(c)
+	pod := &corev1.Pod{
+		ObjectMeta: objectMeta(c, s.Member),
+		Spec: corev1.PodSpec{
+			InitContainers:               []corev1.Container{gateContainer(c, s)},
+			Containers:                   []corev1.Container{etcdContainer(c, s)},
+			RestartPolicy:                corev1.RestartPolicyAlways,
+			Hostname:                     s.Member,
+			Subdomain:                    c.Name,
+			AutomountServiceAccountToken: ptr.To(false),
+			EnableServiceLinks:           ptr.To(false),
+			// etcd hands leadership over and stops within a second or two.
+			TerminationGracePeriodSeconds: ptr.To(int64(10)),
+			SecurityContext:               podSecurity(policy),
+			NodeSelector:                  policy.NodeSelector,
+			Tolerations:                   policy.Tolerations,
+			PriorityClassName:             policy.PriorityClassName,
+			Affinity:                      affinity(c, policy),
+			TopologySpreadConstraints:     spread(c, policy),
+			Volumes:                       volumes(c, s),
+		},
+	}
+	pod.Labels[LabelNode] = s.Member
+	for k, v := range policy.Labels {
+		if _, reserved := pod.Labels[k]; !reserved {
+			pod.Labels[k] = v
+		}
+	}
+	pod.Annotations = merged(policy.Annotations, map[string]string{
+		AnnotationVersion: Version(c),
+		AnnotationPolicy:  Fingerprint(c),
+		AnnotationApplied: applied(policy),
+	})
+	if s.Token != "" {
+		pod.Labels[LabelServing] = "true"
+		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: SchedulingGate}}
+	}
+	return pod
+}
+
+func etcdContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
+	policy := policyOf(c)
+	container := corev1.Container{
+		Name:            ContainerEtcd,
+		Image:           Image(c),
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:         etcdCommand(c, s),
+		Env:             append(versionedSettings(c), policy.EtcdEnv...),
+		Ports: []corev1.ContainerPort{
+			{Name: "server", ContainerPort: PeerPort, Protocol: corev1.ProtocolTCP},
+			{Name: "client", ContainerPort: ClientPort, Protocol: corev1.ProtocolTCP},
+		},
+		Resources:                *policy.Resources.DeepCopy(),
+		SecurityContext:          containerSecurity(),
+		VolumeMounts:             []corev1.VolumeMount{{Name: volumeData, MountPath: mountData}},
+		ReadinessProbe:           readiness(c),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		// When the pod is deleted, services have a moment to stop sending
+		// clients here before etcd stops answering them.
+		Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 1}}},
+	}
+	if version(c).HasMetricsListener() {
+		container.Ports = append(container.Ports, corev1.ContainerPort{Name: "metrics", ContainerPort: MetricsPort, Protocol: corev1.ProtocolTCP})
+	}
+	for _, t := range tlsVolumes(c) {
+		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: t.volume, MountPath: t.mount, ReadOnly: true})
+	}
+	return container
+}
+
+func etcdCommand(c *v1beta2.EtcdCluster, s Start) []string {
+	listen := "0.0.0.0"
+	if s.IPv6 {
+		listen = "[::]"
+	}
+	peerScheme, clientScheme := scheme(c.Spec.TLS.IsSecurePeer()), scheme(c.Spec.TLS.IsSecureClient())
+	pairs := make([]string, 0, len(s.Peers))
+	for _, p := range s.Peers {
+		pairs = append(pairs, p.Name+"="+p.URL)
+	}
+	state := "existing"
+	if s.Token != "" {
+		state = "new"
+	}
+	command := []string{
+		"/usr/local/bin/etcd",
+		"--data-dir=" + DataDir,
+		"--name=" + s.Member,
+		"--initial-advertise-peer-urls=" + PeerURL(c, s.Member),
+		fmt.Sprintf("--listen-peer-urls=%s://%s:%d", peerScheme, listen, PeerPort),
+		fmt.Sprintf("--listen-client-urls=%s://%s:%d", clientScheme, listen, ClientPort),
+		"--advertise-client-urls=" + ClientURL(c, s.Member),
+		"--initial-cluster=" + strings.Join(pairs, ","),
+		"--initial-cluster-state=" + state,
+	}
+	if s.Token != "" {
+		command = append(command, "--initial-cluster-token="+s.Token)
+	}
+	if version(c).HasMetricsListener() {
+		command = append(command, fmt.Sprintf("--listen-metrics-urls=http://%s:%d", listen, MetricsPort))
+	}
+	return append(command, tlsFlags(c)...)
+}
+
+// versionedSettings are those whose flag has another name in another release. They
+// are given as environment variables, because a pod's command cannot change when its
+// image does: etcd refuses to start over a flag it does not know, but only warns
+// of a variable.
+func versionedSettings(c *v1beta2.EtcdCluster) []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		{Name: "ETCD_MAX_LEARNERS", Value: strconv.Itoa(MaxLearners)},
+		{Name: "ETCD_EXPERIMENTAL_MAX_LEARNERS", Value: strconv.Itoa(MaxLearners)},
+	}
+	if c.Spec.TLS.IsSecurePeer() {
+		// Without this etcd asks DNS which name a peer's address has. A pod
+		// has several, and DNS may answer with one that is not in the
+		// certificate. That the certificate is signed by the peers' own CA
+		// is checked all the same.
+		env = append(env,
+			corev1.EnvVar{Name: "ETCD_PEER_SKIP_CLIENT_SAN_VERIFICATION", Value: "true"},
+			corev1.EnvVar{Name: "ETCD_EXPERIMENTAL_PEER_SKIP_CLIENT_SAN_VERIFICATION", Value: "true"})
+	}
+	return env
+}
+
+// readiness asks etcd's metrics listener, which needs neither a shell nor a client
+// certificate. There is no liveness probe: a member that is slow or without a
+// leader does not get better by being killed, and one that exits is restarted anyway.
+func readiness(c *v1beta2.EtcdCluster) *corev1.Probe {
+	probe := &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 2, FailureThreshold: 3, SuccessThreshold: 1}
+	v := version(c)
+	switch {
+	case v.HasReadyz():
+		probe.HTTPGet = &corev1.HTTPGetAction{Path: "/readyz", Port: intstr.FromInt32(MetricsPort), Scheme: corev1.URISchemeHTTP}
+	case v.HasMetricsListener():
+		probe.HTTPGet = &corev1.HTTPGetAction{Path: "/health", Port: intstr.FromInt32(MetricsPort), Scheme: corev1.URISchemeHTTP}
+	default:
+		probe.TCPSocket = &corev1.TCPSocketAction{Port: intstr.FromInt32(ClientPort)}
+	}
+	return probe
+}
+
+// version of a spec that the API server has accepted; an unreadable one, which only
+// an object from before the validation can have, is taken for the default.
+func version(c *v1beta2.EtcdCluster) etcdversion.Version {
+	v, err := etcdversion.Parse(Version(c))
+	if err != nil {
+		v, _ = etcdversion.Parse(etcdversion.Default)
+	}
+	return v
+}
+
+func gateContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
+	policy := policyOf(c)
+	container := corev1.Container{
+		Name:                     ContainerGate,
+		ImagePullPolicy:          corev1.PullIfNotPresent,
+		Resources:                *policy.Resources.DeepCopy(),
+		SecurityContext:          containerSecurity(),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+	if policy.BusyboxImage != "" {
+		container.Image = policy.BusyboxImage
+		container.Command = []string{"/bin/sh", "-c", busyboxScript(Host(c, s.Member), policy.DNSTimeoutInSecond)}
+		return container
+	}
+	container.Image = s.HelperImage
+	container.Command = []string{
+		gateBinary,
+		"-data-dir=" + DataDir,
+		"-annotations-file=" + mountPod + "/annotations",
+		"-joined-annotation=" + AnnotationMemberID,
+		"-name=" + Host(c, s.Member),
+		fmt.Sprintf("-name-timeout=%ds", policy.DNSTimeoutInSecond),
+	}
+	container.VolumeMounts = []corev1.VolumeMount{
+		{Name: volumeData, MountPath: mountData, ReadOnly: true},
+		{Name: volumePod, MountPath: mountPod, ReadOnly: true},
+	}
+	if len(s.Before) == 0 {
+		return container
+	}
+	var hosts, urls []string
+	for _, p := range s.Peers {
+		if p.Name != s.Member {
+			hosts = append(hosts, Host(c, p.Name))
+		}
+	}
+	for _, name := range s.Before {
+		urls = append(urls, PeerURL(c, name))
+	}
+	container.Command = append(container.Command, "-peers="+strings.Join(hosts, ","), "-before="+strings.Join(urls, ","))
+	if c.Spec.TLS.IsSecurePeer() {
+		container.Command = append(container.Command, "-peer-tls="+mountPeerTLS)
+		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: volumePeerTLS, MountPath: mountPeerTLS, ReadOnly: true})
+	}
+	return container
+}
+
+// busyboxScript is for those who bring an image of their own for the check.
+func busyboxScript(host string, timeoutSeconds int64) string {
+	if timeoutSeconds <= 0 {
+		return fmt.Sprintf("until nslookup %s; do sleep 1; done", host)
+	}
+	return fmt.Sprintf("n=0; until nslookup %s; do n=$((n+1)); if [ $n -ge %d ]; then echo 'the DNS name of this member does not resolve'; exit 1; fi; sleep 1; done",
+		host, timeoutSeconds)
+}
+
+func volumes(c *v1beta2.EtcdCluster, s Start) []corev1.Volume {
+	policy := policyOf(c)
+	data := corev1.Volume{Name: volumeData}
+	switch {
+	case HasVolumes(c):
+		data.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: s.Member}
+	case policy.Tmpfs:
+		data.EmptyDir = &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
+	default:
+		data.EmptyDir = &corev1.EmptyDirVolumeSource{}
+	}
+	list := []corev1.Volume{data, {
+		Name: volumePod,
+		VolumeSource: corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: []corev1.DownwardAPIVolumeFile{{
+			Path: "annotations", FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.annotations"},
+		}}}},
+	}}
+	for _, t := range tlsVolumes(c) {
+		var keys []string
+		if s.SecretKeys != nil {
+			keys = s.SecretKeys(t.secret)
+		}
+		list = append(list, corev1.Volume{Name: t.volume, VolumeSource: corev1.VolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: t.secret, Items: t.items(keys)},
+		}})
+	}
+	return list
+}
+
+// podSecurity is what the restricted pod security standard asks for, unless the
+// spec says otherwise.
+func podSecurity(policy v1beta2.PodPolicy) *corev1.PodSecurityContext {
+	if policy.SecurityContext != nil {
+		return policy.SecurityContext.DeepCopy()
+	}
+	const nobody = 65532
+	return &corev1.PodSecurityContext{
+		RunAsNonRoot:        ptr.To(true),
+		RunAsUser:           ptr.To(int64(nobody)),
+		RunAsGroup:          ptr.To(int64(nobody)),
+		FSGroup:             ptr.To(int64(nobody)),
+		FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
+		SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+}
+
+func containerSecurity() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr.To(false),
+		ReadOnlyRootFilesystem:   ptr.To(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+func affinity(c *v1beta2.EtcdCluster, policy v1beta2.PodPolicy) *corev1.Affinity {
+	if policy.Affinity != nil || !policy.AntiAffinity {
+		return policy.Affinity.DeepCopy()
+	}
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{LabelCluster: c.Name}},
+			TopologyKey:   corev1.LabelHostname,
+		}},
+	}}
+}
+
+// spread asks the scheduler for different nodes and zones where it can; it is no
+// condition, so that a cluster on few nodes still comes up.
+func spread(c *v1beta2.EtcdCluster, policy v1beta2.PodPolicy) []corev1.TopologySpreadConstraint {
+	if policy.Affinity != nil {
+		return nil
+	}
+	var list []corev1.TopologySpreadConstraint
+	for _, key := range []string{corev1.LabelHostname, corev1.LabelTopologyZone} {
+		list = append(list, corev1.TopologySpreadConstraint{
+			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: ClusterLabels(c.Name)},
+		})
+	}
+	return list
+}
