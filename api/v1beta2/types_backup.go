@@ -30,6 +30,7 @@ const (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=etcdbackups,singular=etcdbackup,scope=Namespaced
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=1"
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.storageType`,description="Kind of the store"
 // +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Revision",type=integer,JSONPath=`.status.etcdRevision`,description="Revision of etcd in the last backup"
@@ -57,9 +58,17 @@ type EtcdBackupList struct {
 }
 
 // BackupSpec says what to back up, and where to.
+//
+// +kubebuilder:validation:XValidation:rule=`self.storageType != "S3" || has(self.s3)`,message=`must be set, because storageType is S3`,reason=FieldValueRequired,fieldPath=`.s3`
+// +kubebuilder:validation:XValidation:rule=`self.storageType != "ABS" || has(self.abs)`,message=`must be set, because storageType is ABS`,reason=FieldValueRequired,fieldPath=`.abs`
+// +kubebuilder:validation:XValidation:rule=`self.storageType != "GCS" || has(self.gcs)`,message=`must be set, because storageType is GCS`,reason=FieldValueRequired,fieldPath=`.gcs`
+// +kubebuilder:validation:XValidation:rule=`self.storageType != "OSS" || has(self.oss)`,message=`must be set, because storageType is OSS`,reason=FieldValueRequired,fieldPath=`.oss`
 type BackupSpec struct {
 	// Client URLs of the cluster to back up, such as http://example-etcd-cluster-client:2379.
+	// +required
 	// +listType=atomic
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:XValidation:rule=`self.size() > 0`,message=`must hold at least one client URL, such as http://example-etcd-cluster-client:2379`
 	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
 
 	// Kind of the store: S3, ABS, GCS or OSS. The block of the same name says where in it.
@@ -83,14 +92,16 @@ type BackupSpec struct {
 
 // BackupPolicy says when to back up, and how many backups to keep.
 type BackupPolicy struct {
-	// How many seconds one backup may take. 0 means the default, 60.
+	// How many seconds one backup may take. 0 or less means the default, 60.
 	// +optional
 	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
 	// How many seconds from one backup to the next. 0 means one backup only.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0, which makes one backup only, or more`
 	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
 	// How many backups to keep. 0 means all.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0, which keeps all backups, or more`
 	MaxBackups int `json:"maxBackups,omitempty"`
 }
 
@@ -113,8 +124,10 @@ type BackupSource struct {
 // S3BackupSource says where in S3 a backup is kept.
 type S3BackupSource struct {
 	// Where the backup goes, as <bucket>/<key>.
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^/:]+/.+$")`,message=`must be the bucket, a slash and the key, such as mybucket/etcd.backup`
 	Path string `json:"path"`
 	// Secret with the files "credentials" and "config", as the AWS command line has them.
+	// +kubebuilder:validation:MinLength=1
 	AWSSecret string `json:"awsSecret"`
 	// URL of the service. Default: Amazon's.
 	// +optional
@@ -127,15 +140,18 @@ type S3BackupSource struct {
 // ABSBackupSource says where in Azure Blob Storage a backup is kept.
 type ABSBackupSource struct {
 	// Where the backup goes, as <container>/<key>. The container must exist.
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^/:]+/.+$")`,message=`must be the container, a slash and the key, such as mycontainer/etcd.backup`
 	Path string `json:"path"`
 	// Secret with the keys "storage-account" and "storage-key", and "cloud" where it is not the public
 	// one.
+	// +kubebuilder:validation:MinLength=1
 	ABSSecret string `json:"absSecret"`
 }
 
 // GCSBackupSource says where in Google Cloud Storage a backup is kept.
 type GCSBackupSource struct {
 	// Where the backup goes, as <bucket>/<key>.
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^/:]+/.+$")`,message=`must be the bucket, a slash and the key, such as mybucket/etcd.backup`
 	Path string `json:"path"`
 	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
 	// +optional
@@ -145,8 +161,10 @@ type GCSBackupSource struct {
 // OSSBackupSource says where in Alibaba Cloud OSS a backup is kept.
 type OSSBackupSource struct {
 	// Where the backup goes, as <bucket>/<key>.
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^/:]+/.+$")`,message=`must be the bucket, a slash and the key, such as mybucket/etcd.backup`
 	Path string `json:"path"`
 	// Secret with the keys "accessKeyID" and "accessKeySecret".
+	// +kubebuilder:validation:MinLength=1
 	OSSSecret string `json:"ossSecret"`
 	// URL of the service. Default: http://oss-cn-hangzhou.aliyuncs.com.
 	// +optional

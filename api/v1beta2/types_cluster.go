@@ -14,7 +14,7 @@ const (
 	// DefaultRepository is where etcd images come from when spec.repository is empty.
 	DefaultRepository = "quay.io/coreos/etcd"
 	// DefaultEtcdVersion is the version of etcd when spec.version is empty.
-	DefaultEtcdVersion = "3.2.13"
+	DefaultEtcdVersion = "3.6.16"
 	// DefaultNodeLostToleranceSeconds is the patience when spec.nodeLostToleranceSeconds is not set.
 	DefaultNodeLostToleranceSeconds int64 = 60
 )
@@ -28,11 +28,15 @@ const (
 // +kubebuilder:resource:path=etcdclusters,singular=etcdcluster,shortName=etcd,scope=Namespaced
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=1"
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`,description="Number of members asked for"
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`,description="Number of members that serve"
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.currentVersion`,description="Version of etcd that the cluster runs"
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.size() <= 52`,optionalOldSelf=true,message=`metadata.name must be no longer than 52 characters, because a member's name is the name of the cluster and 11 characters more`
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.matches("^[a-z]([-a-z0-9]*[a-z0-9])?$")`,optionalOldSelf=true,message=`metadata.name must begin with a letter and consist of lower case letters, digits and dashes, because it becomes the name of a Service`
+// +kubebuilder:validation:XValidation:rule=`!has(self.spec.service) || !has(self.spec.service.name) || self.spec.service.name != self.metadata.name`,message=`spec.service.name must differ from metadata.name, which is the name of the Service that the members use among themselves`
 type EtcdCluster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -78,9 +82,14 @@ const (
 )
 
 // ClusterSpec says what an etcd cluster should be.
+//
+// +kubebuilder:validation:XValidation:rule=`(has(self.pod) && has(self.pod.persistentVolumeClaimSpec)) == (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec))`,message=`cannot be added or removed later, because the members would lose their data: make a new EtcdCluster and move the data there`,fieldPath=`.pod.persistentVolumeClaimSpec`
+// +kubebuilder:validation:XValidation:rule=`(has(self.pod) && has(self.pod.ClusterDomain) ? self.pod.ClusterDomain : "") == (has(oldSelf.pod) && has(oldSelf.pod.ClusterDomain) ? oldSelf.pod.ClusterDomain : "")`,message=`cannot be changed later, because the URLs of the members contain it`,fieldPath=`.pod.ClusterDomain`
+// +kubebuilder:validation:XValidation:rule=`self.?TLS.?static.?member.?peerSecret.orValue("") == "" ? oldSelf.?TLS.?static.?member.?peerSecret.orValue("") == "" : oldSelf.?TLS.?static.?member.?peerSecret.orValue("") != ""`,message=`cannot be added or removed later, because members with and without TLS cannot speak to each other; the name of the Secret can be changed`,fieldPath=`.TLS.static.member.peerSecret`
 type ClusterSpec struct {
 	// Number of members, from 1 to 7. An odd number is best: an even one survives no more failures than
 	// the odd number below it.
+	// +kubebuilder:validation:XValidation:rule=`self >= 1 && self <= 7`,message=`must be from 1 to 7; 3 and 5 are the usual sizes`
 	Size int `json:"size"`
 
 	// Image repository of etcd, without a tag. The tag is the version with a leading "v".
@@ -91,6 +100,8 @@ type ClusterSpec struct {
 	// Version of etcd as major.minor.patch, with or without a leading "v": "3.6.16" or "v3.6.16".
 	// A change upgrades the members one after the other; a minor version cannot be skipped.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^v*[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$")`,message=`must be a version as major.minor.patch, such as 3.6.16 or v3.6.16`
 	Version string `json:"version,omitempty"`
 
 	// Paused stops the operator from changing anything. Status and health are still kept true.
@@ -121,6 +132,7 @@ type ClusterSpec struct {
 	// How many seconds a member may be on a node that is gone before it is given up and replaced.
 	// Default: 60.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0 or more`
 	NodeLostToleranceSeconds *int64 `json:"nodeLostToleranceSeconds,omitempty"`
 
 	// Deprecated: an old name of repository. It is accepted and ignored.
@@ -144,6 +156,8 @@ type ClusterSpec struct {
 type PodPolicy struct {
 	// Labels to add to the pods. "app" and everything that begins with "etcd_" is reserved.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(k, k != "app" && !k.startsWith("etcd_"))`,message=`must not contain the label app or a label that begins with etcd_, which the operator sets itself`
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// Labels that a node must have to run a member.
@@ -182,6 +196,16 @@ type PodPolicy struct {
 	// Claim for the volume of each member. Without it, members keep their data in an emptyDir, which
 	// goes away with the pod. Only a larger storage request can be asked for later.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule=`has(self.accessModes) == has(oldSelf.accessModes) && (!has(self.accessModes) || self.accessModes == oldSelf.accessModes)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.accessModes`
+	// +kubebuilder:validation:XValidation:rule=`has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.storageClassName`
+	// +kubebuilder:validation:XValidation:rule=`has(self.volumeMode) == has(oldSelf.volumeMode) && (!has(self.volumeMode) || self.volumeMode == oldSelf.volumeMode)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.volumeMode`
+	// +kubebuilder:validation:XValidation:rule=`has(self.volumeName) == has(oldSelf.volumeName) && (!has(self.volumeName) || self.volumeName == oldSelf.volumeName)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.volumeName`
+	// +kubebuilder:validation:XValidation:rule=`has(self.selector) == has(oldSelf.selector) && (!has(self.selector) || self.selector == oldSelf.selector)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.selector`
+	// +kubebuilder:validation:XValidation:rule=`has(self.dataSource) == has(oldSelf.dataSource) && (!has(self.dataSource) || self.dataSource == oldSelf.dataSource)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.dataSource`
+	// +kubebuilder:validation:XValidation:rule=`has(self.dataSourceRef) == has(oldSelf.dataSourceRef) && (!has(self.dataSourceRef) || self.dataSourceRef == oldSelf.dataSourceRef)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.dataSourceRef`
+	// +kubebuilder:validation:XValidation:rule=`has(self.volumeAttributesClassName) == has(oldSelf.volumeAttributesClassName) && (!has(self.volumeAttributesClassName) || self.volumeAttributesClassName == oldSelf.volumeAttributesClassName)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.volumeAttributesClassName`
+	// +kubebuilder:validation:XValidation:rule=`(has(self.resources) && has(self.resources.limits)) == (has(oldSelf.resources) && has(oldSelf.resources.limits)) && (!(has(self.resources) && has(self.resources.limits)) || self.resources.limits == oldSelf.resources.limits)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.resources.limits`
+	// +kubebuilder:validation:XValidation:rule=`self == oldSelf || !oldSelf.?resources.?requests[?"storage"].hasValue() || !isQuantity(string(oldSelf.resources.requests["storage"])) || (self.?resources.?requests[?"storage"].hasValue() && quantity(string(self.resources.requests["storage"])).compareTo(quantity(string(oldSelf.resources.requests["storage"]))) >= 0)`,message=`the storage request cannot be made smaller or removed, because volumes can only grow`,fieldPath=`.resources.requests`
 	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 
 	// Annotations to add to the pods. "etcd.version" is reserved.
@@ -200,11 +224,13 @@ type PodPolicy struct {
 	// How many seconds a member's pod waits for its own DNS record before it fails and starts over.
 	// 0, the default, waits for as long as it takes.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0, which waits for as long as it takes, or more`
 	DNSTimeoutInSecond int64 `json:"DNSTimeoutInSecond,omitempty"`
 
 	// DNS domain of the Kubernetes cluster, with a leading dot, to be put at the end of member URLs:
 	// ".cluster.local". By default member URLs end in ".svc". It cannot be changed later.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.startsWith(".")`,message=`must begin with a dot, as in .cluster.local`
 	ClusterDomain string `json:"ClusterDomain"`
 
 	// Keeps the data in memory: the emptyDir becomes a tmpfs, which counts towards the memory limit. It
@@ -221,6 +247,8 @@ type ServicePolicy struct {
 
 	// Name of the Service. Default: the cluster's name with "-client" behind it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z]([-a-z0-9]*[a-z0-9])?$")`,message=`must begin with a letter and consist of lower case letters, digits and dashes, because it is the name of a Service`
 	Name string `json:"name,omitempty"`
 
 	// Selector of the Service. Default: the labels of the cluster's members.
@@ -237,6 +265,8 @@ type TLSPolicy struct {
 
 // StaticTLS names the Secrets that hold the certificates. Clients are served over TLS where
 // member.serverSecret and operatorSecret are set; both are needed, or neither.
+//
+// +kubebuilder:validation:XValidation:rule=`(has(self.operatorSecret) && self.operatorSecret != "") == (has(self.member) && has(self.member.serverSecret) && self.member.serverSecret != "")`,message=`operatorSecret and member.serverSecret belong together: set both to serve clients over TLS, or neither`
 type StaticTLS struct {
 	// Certificates of the members.
 	// +optional

@@ -205,4 +205,9 @@ type BootstrapStatus struct {
 	// Token that tells this cluster's members from those of any other. It is not a secret.
 	// +optional
 	Token string `json:"token,omitempty"`
+	// UID of the one pod that was allowed to start the cluster. Written before that pod can be
+	// scheduled: while it is empty no etcd can have run, and once it is set no second pod is
+	// given the chance.
+	// +optional
+	PodUID string `json:"podUID,omitempty"`
 }

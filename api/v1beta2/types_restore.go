@@ -13,6 +13,7 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=etcdrestores,singular=etcdrestore,scope=Namespaced
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=1"
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.etcdCluster.name`,description="Name of the EtcdCluster that is restored"
 // +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.reason`
@@ -40,10 +41,16 @@ type EtcdRestoreList struct {
 // EtcdClusterRef names an EtcdCluster in the same namespace.
 type EtcdClusterRef struct {
 	// Name of the EtcdCluster.
+	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
 }
 
 // RestoreSpec says what to restore, and from where.
+//
+// +kubebuilder:validation:XValidation:rule=`self.backupStorageType != "S3" || has(self.s3)`,message=`must be set, because backupStorageType is S3`,reason=FieldValueRequired,fieldPath=`.s3`
+// +kubebuilder:validation:XValidation:rule=`self.backupStorageType != "ABS" || has(self.abs)`,message=`must be set, because backupStorageType is ABS`,reason=FieldValueRequired,fieldPath=`.abs`
+// +kubebuilder:validation:XValidation:rule=`self.backupStorageType != "GCS" || has(self.gcs)`,message=`must be set, because backupStorageType is GCS`,reason=FieldValueRequired,fieldPath=`.gcs`
+// +kubebuilder:validation:XValidation:rule=`self.backupStorageType != "OSS" || has(self.oss)`,message=`must be set, because backupStorageType is OSS`,reason=FieldValueRequired,fieldPath=`.oss`
 type RestoreSpec struct {
 	// Kind of the store: S3, ABS, GCS or OSS. The block of the same name says where in it.
 	BackupStorageType BackupStorageType `json:"backupStorageType"`
@@ -73,8 +80,10 @@ type RestoreSource struct {
 // S3RestoreSource says where in S3 a backup is found.
 type S3RestoreSource struct {
 	// Where the backup is, as <bucket>/<key>.
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^/:]+/.+$")`,message=`must be the bucket, a slash and the key, such as mybucket/etcd.backup`
 	Path string `json:"path"`
 	// Secret with the files "credentials" and "config", as the AWS command line has them.
+	// +kubebuilder:validation:MinLength=1
 	AWSSecret string `json:"awsSecret"`
 	// URL of the service. Default: Amazon's.
 	// +optional
@@ -87,15 +96,18 @@ type S3RestoreSource struct {
 // ABSRestoreSource says where in Azure Blob Storage a backup is found.
 type ABSRestoreSource struct {
 	// Where the backup is, as <container>/<key>.
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^/:]+/.+$")`,message=`must be the container, a slash and the key, such as mycontainer/etcd.backup`
 	Path string `json:"path"`
 	// Secret with the keys "storage-account" and "storage-key", and "cloud" where it is not the public
 	// one.
+	// +kubebuilder:validation:MinLength=1
 	ABSSecret string `json:"absSecret"`
 }
 
 // GCSRestoreSource says where in Google Cloud Storage a backup is found.
 type GCSRestoreSource struct {
 	// Where the backup is, as <bucket>/<key>.
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^/:]+/.+$")`,message=`must be the bucket, a slash and the key, such as mybucket/etcd.backup`
 	Path string `json:"path"`
 	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
 	// +optional
@@ -105,8 +117,10 @@ type GCSRestoreSource struct {
 // OSSRestoreSource says where in Alibaba Cloud OSS a backup is found.
 type OSSRestoreSource struct {
 	// Where the backup is, as <bucket>/<key>.
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^/:]+/.+$")`,message=`must be the bucket, a slash and the key, such as mybucket/etcd.backup`
 	Path string `json:"path"`
 	// Secret with the keys "accessKeyID" and "accessKeySecret".
+	// +kubebuilder:validation:MinLength=1
 	OSSSecret string `json:"ossSecret"`
 	// URL of the service. Default: http://oss-cn-hangzhou.aliyuncs.com.
 	// +optional
