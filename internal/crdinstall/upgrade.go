@@ -1,0 +1,102 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package crdinstall
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/etcd-operator/etcd-operator/api/crd"
+)
+
+// upgrade decides what becomes of a definition that exists. It returns the definition to write, or nil
+// where the existing one is to stay, and a sentence for the log that says which of the two and why.
+func upgrade(existing, ours *apiextensionsv1.CustomResourceDefinition) (
+	next *apiextensionsv1.CustomResourceDefinition, verdict string, err error,
+) {
+	was, marked := revision(existing)
+	is, ok := revision(ours)
+	if !ok {
+		return nil, "", fmt.Errorf("the definition %s carries no annotation %s", ours.Name, crd.AnnotationRevision)
+	}
+	if marked && was > is {
+		// The older schema does not know the newer fields: with it, the API server would drop them from
+		// every object that is written.
+		if missing := firstUnserved(existing, ours); missing != "" {
+			return nil, "", fmt.Errorf("a newer release has installed the definition, and its version %s is not served "+
+				"any more: run an operator of that release", missing)
+		}
+		return nil, fmt.Sprintf("The definition is of a newer release (revision %d, ours is %d) and stays as it is", was, is), nil
+	}
+
+	next = existing.DeepCopy()
+	if next.Annotations == nil {
+		next.Annotations = map[string]string{}
+	}
+	maps.Copy(next.Annotations, ours.Annotations)
+	next.Spec = *ours.Spec.DeepCopy()
+	next.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	if others := versionsOfOthers(existing, ours); len(others) > 0 {
+		next.Spec.Versions = append(next.Spec.Versions, others...)
+		if existing.Spec.Conversion != nil {
+			next.Spec.Conversion = existing.Spec.Conversion.DeepCopy()
+		}
+	}
+
+	if equality.Semantic.DeepEqual(existing.Spec, next.Spec) && maps.Equal(existing.Annotations, next.Annotations) {
+		return nil, "The definition is in place", nil
+	}
+	switch {
+	case !marked:
+		verdict = fmt.Sprintf("Took over the definition of another etcd-operator, at revision %d", is)
+	case was == is:
+		verdict = fmt.Sprintf("Put the definition of revision %d right, which had been changed", is)
+	default:
+		verdict = fmt.Sprintf("Upgraded the definition from revision %d to %d", was, is)
+	}
+	return next, verdict, nil
+}
+
+// revision reads the annotation that tells the age of a definition of ours.
+func revision(definition *apiextensionsv1.CustomResourceDefinition) (int, bool) {
+	n, err := strconv.Atoi(definition.Annotations[crd.AnnotationRevision])
+	return n, err == nil
+}
+
+// versionsOfOthers returns the versions of a definition that are not ours. They are kept, because the
+// API server may hold objects that are stored in one of them; new objects are stored in ours.
+func versionsOfOthers(existing, ours *apiextensionsv1.CustomResourceDefinition) []apiextensionsv1.CustomResourceDefinitionVersion {
+	var others []apiextensionsv1.CustomResourceDefinitionVersion
+	for _, v := range existing.Spec.Versions {
+		if version(ours, v.Name) == nil {
+			v = *v.DeepCopy()
+			v.Storage = false
+			others = append(others, v)
+		}
+	}
+	return others
+}
+
+// firstUnserved returns the first version that we serve and the existing definition does not.
+func firstUnserved(existing, ours *apiextensionsv1.CustomResourceDefinition) string {
+	for _, v := range ours.Spec.Versions {
+		if theirs := version(existing, v.Name); v.Served && (theirs == nil || !theirs.Served) {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+func version(definition *apiextensionsv1.CustomResourceDefinition, name string) *apiextensionsv1.CustomResourceDefinitionVersion {
+	for i := range definition.Spec.Versions {
+		if definition.Spec.Versions[i].Name == name {
+			return &definition.Spec.Versions[i]
+		}
+	}
+	return nil
+}
