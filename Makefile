@@ -1,0 +1,86 @@
+# Copyright 2026 The etcd-operator Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make help` lists the targets. Debian, Go and make are all that has to be there:
+# what else is needed is built from pinned Go modules or installed as Debian packages.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+OUT := $(CURDIR)/_out
+LAB := $(OUT)/bin/lab
+# The modules of this repository. The tools' modules hold no code of ours.
+MODULES := . lab test
+
+NODES ?= 3
+IMAGE := ghcr.io/etcd-operator/etcd-operator:dev
+IMAGE_TAR ?= $(OUT)/images/etcd-operator.tar
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+GIT_SHA ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+# More arguments for the go test of the test-* targets, such as TEST_ARGS='-run Walkthrough -v'.
+TEST_ARGS ?=
+
+##@ See it
+.PHONY: demo demo-down help
+demo: $(LAB) images ## A real Kubernetes on this machine with the operator running in it
+	hack/demo.sh $(LAB) $(IMAGE_TAR) $(NODES)
+
+demo-down: lab-down ## End the demo and leave nothing behind
+
+help: ## This text
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z0-9-]+:.*## / {gsub(/\$$\$$/, "$$", $$2); printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Test it
+.PHONY: test test-unit test-api test-e2e verify lint
+test: ## Everything below in this order; stops at the first failure
+	hack/stages.sh verify lint test-unit test-api test-e2e
+
+verify: ## Generated code, formatting and module files are current
+	hack/verify.sh $(MODULES)
+
+lint: ## golangci-lint over all modules
+	hack/lint.sh $(MODULES)
+
+test-unit: ## Unit tests; they need no root and no network
+	go test $(TEST_ARGS) ./...
+	go -C lab test $(TEST_ARGS) ./...
+
+test-api: ## Tests against a real API server without nodes; no root needed
+	go -C test test -timeout 20m $(TEST_ARGS) ./api/...
+
+test-e2e: images ## Tests on the lab: real nodes, real pods (root)
+	hack/need-root.sh "run the tests on the lab"
+	go -C test test -timeout 60m $(TEST_ARGS) ./e2e/...
+
+##@ Build it
+.PHONY: generate images
+generate: ## Deepcopy, CRDs and the Go client from api/v1beta2
+	hack/generate.sh
+
+images: ## The operator's image as a tar, without a container engine
+	hack/images.sh "$(IMAGE)" "$(OUT)/images/etcd-operator.tar" "$(VERSION)" "$(GIT_SHA)"
+
+##@ The lab: a real Kubernetes on this machine (root)
+.PHONY: lab-up lab-down lab-kubeconfig lab-load lab-status
+lab-up: $(LAB) ## Start it, or finish what an interrupted start began (NODES=3)
+	$(LAB) up --nodes $(NODES)
+
+lab-down: $(LAB) ## End it and leave nothing behind
+	$(LAB) down
+
+lab-status: $(LAB) ## What runs
+	$(LAB) status
+
+lab-kubeconfig: $(LAB) ## Print how to point kubectl at it: eval "$$(make lab-kubeconfig)"
+	@$(LAB) kubeconfig
+
+lab-load: $(LAB) ## Load an image into every node (IMAGE_TAR=...)
+	$(LAB) load "$(IMAGE_TAR)"
+
+# Go's own cache knows whether the lab has to be built again.
+.PHONY: $(LAB)
+$(LAB):
+	@go -C lab build -o $@ ./cmd/lab

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Copyright 2026 The etcd-operator Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# verify.sh MODULE...: fails if a generated file, the formatting or a go.mod is not
+# what the tools make of it. It changes nothing, and uncommitted work is judged as it
+# stands: code is generated in a copy of the tree, which is compared before and after.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+failed=0
+
+# complain TITLE ADVICE: reports what comes on standard input, if anything does.
+complain() {
+  local found
+  found=$(cat)
+  if [[ -n $found ]]; then
+    printf '%s\n%s\nTo correct it: %s\n\n' "$1" "$found" "$2" >&2
+    failed=1
+  fi
+}
+
+echo "gofmt"
+complain "These files are not formatted:" "gofmt -w <file>" < <(
+  git ls-files -co --exclude-standard -- '*.go' | while read -r file; do [[ ! -e $file ]] || echo "$file"; done | xargs gofmt -l)
+
+for module in "$@"; do
+  echo "go mod tidy, go vet in $module"
+  complain "go.mod or go.sum in $module is not tidy:" "go -C $module mod tidy" < <(go -C "$module" mod tidy -diff 2>&1 || true)
+  go -C "$module" vet ./... || failed=1
+done
+
+# The copy always has the same path, so that Go's build cache serves it.
+copy=$PWD/_out/verify
+fingerprint() { (cd "$copy" && find . -type f -not -path './_out/*' -print0 | sort -z | xargs -0 sha256sum); }
+
+echo "hack/generate.sh"
+rm -rf "$copy" && mkdir -p "$copy"
+git ls-files -co --exclude-standard -z | while IFS= read -r -d '' file; do [[ ! -e $file ]] || printf '%s\0' "$file"; done |
+  tar --null -T - -c | tar -x -C "$copy"
+before=$(fingerprint)
+(cd "$copy" && hack/generate.sh)
+complain "Generated files are not current (< as they are, > as they should be):" "make generate" < <(
+  diff <(echo "$before") <(fingerprint) | grep '^[<>]' | sed -E 's/^([<>]) [0-9a-f]+ +/\1 /' || true)
+
+exit $failed
