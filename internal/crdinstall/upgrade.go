@@ -76,10 +76,22 @@ func versionsOfOthers(existing, ours *apiextensionsv1.CustomResourceDefinition) 
 		if version(ours, v.Name) == nil {
 			v = *v.DeepCopy()
 			v.Storage = false
+			if v.Schema == nil {
+				v.Schema = anything()
+			}
 			others = append(others, v)
 		}
 	}
 	return others
+}
+
+// anything is the schema that accepts every object. Definitions from before schemas were required have
+// none, and the API server no longer takes a definition without.
+func anything() *apiextensionsv1.CustomResourceValidation {
+	yes := true
+	return &apiextensionsv1.CustomResourceValidation{
+		OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &yes},
+	}
 }
 
 // firstUnserved returns the first version that we serve and the existing definition does not.
