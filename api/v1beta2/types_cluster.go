@@ -34,9 +34,9 @@ const (
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.currentVersion`,description="Version of etcd that the cluster runs"
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.size() <= 52`,optionalOldSelf=true,message=`metadata.name must be no longer than 52 characters, because a member's name is the name of the cluster and 11 characters more`
-// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.matches("^[a-z]([-a-z0-9]*[a-z0-9])?$")`,optionalOldSelf=true,message=`metadata.name must begin with a letter and consist of lower case letters, digits and dashes, because it becomes the name of a Service`
-// +kubebuilder:validation:XValidation:rule=`!has(self.spec.service) || !has(self.spec.service.name) || self.spec.service.name != self.metadata.name`,message=`spec.service.name must differ from metadata.name, which is the name of the Service that the members use among themselves`
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.size() <= 52`,optionalOldSelf=true,fieldPath=`.metadata`,message=`the name must be no longer than 52 characters, because a member's name is the name of the cluster and 11 characters more`
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.matches("^[a-z]([-a-z0-9]*[a-z0-9])?$")`,optionalOldSelf=true,fieldPath=`.metadata`,message=`the name must begin with a letter and consist of lower case letters, digits and dashes, because it becomes the name of a Service`
+// +kubebuilder:validation:XValidation:rule=`!has(self.spec.service) || !has(self.spec.service.name) || self.spec.service.name != self.metadata.name`,fieldPath=`.spec.service.name`,message=`must differ from the name of the cluster, which is the name of the Service that the members use among themselves`
 type EtcdCluster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -1,0 +1,117 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// strictDryRun asks for everything that a create does, down to the last check, but the write.
+var strictDryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+
+// unchecked is what the API server adds where a value is of the wrong type, missing or not one of a list.
+const unchecked = ", <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]"
+
+// clusterManifest makes the manifest of an EtcdCluster from its name and the lines of its spec.
+func clusterManifest(name, spec string) string {
+	return fmt.Sprintf("apiVersion: etcd.database.coreos.com/v1beta2\nkind: EtcdCluster\nmetadata: {name: %s}\nspec:\n%s",
+		name, indent(spec))
+}
+
+func indent(lines string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n  ")
+}
+
+func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
+	t.Parallel()
+	const (
+		size    = ": must be from 1 to 7; 3 and 5 are the usual sizes"
+		version = ": must be a version as major.minor.patch, such as 3.6.16 or v3.6.16"
+		labels  = `spec.pod.labels: Invalid value: must not contain the label app or a label that begins with etcd_, which the operator sets itself`
+		pairing = `spec.TLS.static: Invalid value: operatorSecret and member.serverSecret belong together: set both to serve clients over TLS, or neither`
+		length  = `metadata: Invalid value: the name must be no longer than 52 characters, because a member's name is the name of the cluster and 11 characters more`
+		label   = `metadata: Invalid value: the name must begin with a letter and consist of lower case letters, digits and dashes, because it becomes the name of a Service`
+	)
+	name52 := strings.Repeat("n", 52)
+	tests := []struct {
+		name, cluster, spec string
+		want                string // "" where the object is accepted
+	}{
+		{name: "size 1", spec: "size: 1"},
+		{name: "an even size", spec: "size: 4"},
+		{name: "size 7", spec: "size: 7"},
+		{name: "size 0", spec: "size: 0", want: "spec.size: Invalid value: 0" + size},
+		{name: "size 8", spec: "size: 8", want: "spec.size: Invalid value: 8" + size},
+		{name: "negative size", spec: "size: -1", want: "[.spec.size: Invalid value: -1: should be a non-negative integer, spec.size: Invalid value: -1" + size + "]"},
+		{name: "no size", spec: "version: 3.6.16", want: "[spec.size: Required value" + unchecked},
+
+		{name: "version", spec: "{size: 3, version: 3.6.16}"},
+		{name: "version of the original's example", spec: "{size: 3, version: 3.2.13}"},
+		{name: "version with v", spec: "{size: 3, version: v3.6.16}"},
+		{name: "version with a suffix", spec: "{size: 3, version: v3.5.21-arm64}"},
+		{name: "empty version", spec: `{size: 3, version: ""}`},
+		{name: "latest", spec: "{size: 3, version: latest}", want: `spec.version: Invalid value: "latest"` + version},
+		{name: "no patch version", spec: `{size: 3, version: "3.6"}`, want: `spec.version: Invalid value: "3.6"` + version},
+		{name: "four numbers", spec: "{size: 3, version: 3.6.16.1}", want: `spec.version: Invalid value: "3.6.16.1"` + version},
+		{name: "an image", spec: `{size: 3, version: "etcd:v3.6.16"}`, want: `spec.version: Invalid value: "etcd:v3.6.16"` + version},
+
+		{name: "labels", spec: "{size: 3, pod: {labels: {team: db, app.kubernetes.io/name: etcd, my_etcd_x: z}}}"},
+		{name: "label app", spec: "{size: 3, pod: {labels: {app: mine}}}", want: labels},
+		{name: "label etcd_cluster", spec: "{size: 3, pod: {labels: {team: db, etcd_cluster: mine}}}", want: labels},
+
+		{name: "TLS for clients", spec: "{size: 3, TLS: {static: {member: {serverSecret: s}, operatorSecret: o}}}"},
+		{name: "TLS for peers alone", spec: "{size: 3, TLS: {static: {member: {peerSecret: p}}}}"},
+		{name: "TLS for all", spec: "{size: 3, TLS: {static: {member: {peerSecret: p, serverSecret: s}, operatorSecret: o}}}"},
+		{name: "TLS with empty names", spec: `{size: 3, TLS: {static: {member: {peerSecret: "", serverSecret: ""}, operatorSecret: ""}}}`},
+		{name: "no operatorSecret", spec: "{size: 3, TLS: {static: {member: {peerSecret: p, serverSecret: s}}}}", want: pairing},
+		{name: "no serverSecret", spec: "{size: 3, TLS: {static: {member: {peerSecret: p}, operatorSecret: o}}}", want: pairing},
+		{name: "no member at all", spec: "{size: 3, TLS: {static: {operatorSecret: o}}}", want: pairing},
+
+		{name: "longest name", cluster: name52, spec: "size: 3"},
+		{name: "name too long", cluster: name52 + "n", spec: "size: 3", want: length},
+		{name: "name with a dot", cluster: "my.cluster", spec: "size: 3", want: label},
+		{name: "name with a digit in front", cluster: "1st", spec: "size: 3", want: label},
+
+		{name: "service", spec: "{size: 3, service: {name: my-etcd, annotations: {a: b}, selector: {app: etcd}}}"},
+		{name: "service with the name of the client service", spec: "{size: 3, service: {name: c-client}}"},
+		{name: "service with the cluster's name", spec: "{size: 3, service: {name: c}}",
+			want: "spec.service.name: Invalid value: must differ from the name of the cluster, which is the name of the Service that the members use among themselves"},
+		{name: "service with a bad name", spec: "{size: 3, service: {name: My_Etcd}}",
+			want: `spec.service.name: Invalid value: "My_Etcd": must begin with a letter and consist of lower case letters, digits and dashes, because it is the name of a Service`},
+
+		{name: "cluster domain", spec: "{size: 3, pod: {ClusterDomain: .cluster.local}}"},
+		{name: "empty cluster domain", spec: `{size: 3, pod: {ClusterDomain: ""}}`},
+		{name: "cluster domain without a dot", spec: "{size: 3, pod: {ClusterDomain: cluster.local}}",
+			want: `spec.pod.ClusterDomain: Invalid value: "cluster.local": must begin with a dot, as in .cluster.local`},
+
+		{name: "DNS timeout", spec: "{size: 3, pod: {DNSTimeoutInSecond: 30}}"},
+		{name: "negative DNS timeout", spec: "{size: 3, pod: {DNSTimeoutInSecond: -1}}",
+			want: "spec.pod.DNSTimeoutInSecond: Invalid value: -1: must be 0, which waits for as long as it takes, or more"},
+
+		{name: "no patience with a lost node", spec: "{size: 3, nodeLostToleranceSeconds: 0}"},
+		{name: "negative patience", spec: "{size: 3, nodeLostToleranceSeconds: -5}",
+			want: "spec.nodeLostToleranceSeconds: Invalid value: -5: must be 0 or more"},
+
+		{name: "keep the volumes", spec: "{size: 3, deletionPolicy: Retain}"},
+		{name: "unknown deletion policy", spec: "{size: 3, deletionPolicy: Keep}",
+			want: `[spec.deletionPolicy: Unsupported value: "Keep": supported values: "Delete", "Retain"` + unchecked},
+	}
+	namespace := newNamespace(t)
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if tc.cluster == "" {
+				tc.cluster = "c"
+			}
+			_, err := resource(t, clusters, namespace).Create(t.Context(), object(t, clusterManifest(tc.cluster, tc.spec)), strictDryRun)
+			if got := refusal(t, err, "EtcdCluster", tc.cluster); got != tc.want {
+				t.Errorf("the user sees\n  %s\nwant\n  %s", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package api tests our kinds against a real API server: what it accepts, what it refuses and in which
+// words, what it shows, and how their definitions get there. One API server, without nodes, serves all
+// tests of the package; each test works in a namespace or an API group of its own.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcd-operator/etcd-operator/api/crd"
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
+	"github.com/etcd-operator/etcd-operator/lab/apiserver"
+	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+)
+
+// buildPatience covers a machine on which the API server has to be built first.
+const buildPatience = 30 * time.Minute
+
+var (
+	server *apiserver.Server
+
+	clusters = v1beta2.SchemeGroupVersion.WithResource(v1beta2.EtcdClusterResourcePlural)
+	backups  = v1beta2.SchemeGroupVersion.WithResource(v1beta2.EtcdBackupResourcePlural)
+	restores = v1beta2.SchemeGroupVersion.WithResource(v1beta2.EtcdRestoreResourcePlural)
+)
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the API server for the tests:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), buildPatience)
+	defer cancel()
+	set, err := artifacts.Ensure(ctx, artifacts.Request{ControlPlane: true}, os.Stderr)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "etcd-operator-test-api-")
+	if err != nil {
+		return 0, fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	server, err = apiserver.Start(ctx, apiserver.Config{Dir: dir, Set: set})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	for _, definition := range crd.All() {
+		if err := crdinstall.Ensure(ctx, config(), definition, logr.Discard(), nil); err != nil {
+			return 0, err
+		}
+	}
+	return m.Run(), nil
+}
+
+// config returns the configuration of an administrator whose requests are not slowed down.
+func config() *rest.Config {
+	cfg := server.RESTConfig()
+	cfg.QPS = -1
+	return cfg
+}
+
+func kube(t *testing.T) kubernetes.Interface {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// resource gives access to the objects of a kind in a namespace, free of any Go type of ours.
+func resource(t *testing.T, gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Resource(gvr).Namespace(namespace)
+}
+
+// newNamespace makes a namespace for one test. It stays: no controller that could delete it runs here, and
+// the whole API server goes away at the end.
+func newNamespace(t *testing.T) string {
+	t.Helper()
+	created, err := kube(t).CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created.Name
+}
+
+// object reads a manifest.
+func object(t *testing.T, manifest string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict([]byte(manifest), &u.Object); err != nil {
+		t.Fatalf("%v in the manifest:\n%s", err, manifest)
+	}
+	return u
+}
+
+// refusal returns the words in which the API server refused a request, without the name of the object in
+// front, or "" where it did not.
+func refusal(t *testing.T, err error, kind, name string) string {
+	t.Helper()
+	if err == nil {
+		return ""
+	}
+	prefix := fmt.Sprintf("%s.%s %q is invalid: ", kind, v1beta2.GroupName, name)
+	text := err.Error()
+	if len(text) < len(prefix) || text[:len(prefix)] != prefix {
+		t.Fatalf("the request failed in another way than by validation: %v", err)
+	}
+	return text[len(prefix):]
+}
