@@ -1,0 +1,286 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"strings"
+)
+
+// fileStore keeps objects as files of a mounted volume:
+//
+//	<root>/<namespace>/<bucket>/<key>             the object
+//	<root>/<namespace>/<bucket>/.<key>.labels     its labels
+//	<root>/<namespace>/<bucket>/.<key>.<x>.part   an object on its way
+//
+// A namespace sees its own folder only. Everything goes through an os.Root, so that no path and no
+// symbolic link leads out of it.
+type fileStore struct {
+	root   *os.Root
+	bucket string
+	path   string // for URL
+	explainer
+}
+
+const (
+	partSuffix   = ".part"
+	labelsSuffix = ".labels"
+)
+
+func openFile(_ context.Context, c Config, bucket string) (Store, error) {
+	if c.FileRoot == "" {
+		return nil, &Error{Problem: BadConfig, Text: "storageType File needs a volume: mount one into the backup operator's pod and name its folder with -file-store-dir"}
+	}
+	for _, name := range strings.Split(c.Path, "/") {
+		if name == "" || strings.HasPrefix(name, ".") {
+			return nil, &Error{Problem: BadConfig, Text: fmt.Sprintf("path %q must not have empty names or names that begin with a dot", c.Path)}
+		}
+	}
+	x := newExplainer(c, "folder", bucket, c.FileRoot, map[verb]string{
+		writing: "write access", reading: "read access", listing: "read access", deleting: "write access",
+	})
+	x.identity = "the user of the backup operator's pod"
+	// The volume itself is not created: where it is not mounted, the backup would end up in the
+	// container's own layer and be lost with it.
+	volume, err := os.OpenRoot(c.FileRoot)
+	if err != nil {
+		return nil, &Error{Problem: Unreachable, Text: fmt.Sprintf("the folder %s of -file-store-dir cannot be opened; mount the volume there", c.FileRoot), Err: err}
+	}
+	defer func() { _ = volume.Close() }()
+	dir := path.Join(c.Namespace, bucket)
+	s := &fileStore{bucket: bucket, path: path.Join(c.FileRoot, dir), explainer: x}
+	if err := volume.MkdirAll(dir, 0o750); err != nil {
+		return nil, s.translate(writing, err)
+	}
+	if s.root, err = volume.OpenRoot(dir); err != nil {
+		return nil, s.translate(writing, err)
+	}
+	return s, nil
+}
+
+// beside is the name of a file that belongs to the object key.
+func beside(key, suffix string) string {
+	dir, name := path.Split(key)
+	return dir + "." + name + suffix
+}
+
+func (s *fileStore) Put(ctx context.Context, key string, body io.Reader, first Labels, last func() Labels) (err error) {
+	if err := s.root.MkdirAll(path.Dir(key), 0o750); err != nil {
+		return s.translate(writing, err)
+	}
+	part := beside(key, "."+rand.Text()+partSuffix)
+	defer func() {
+		if err != nil {
+			_ = s.root.Remove(part)
+		}
+	}()
+	if err := s.write(part, func(w io.Writer) error {
+		_, err := io.Copy(w, contextReader{ctx, body})
+		return err
+	}); err != nil {
+		return err
+	}
+	// The labels go first: an object without them would look like somebody else's. Labels without an
+	// object mean nothing.
+	labels, err := json.Marshal(merge(first, last()))
+	if err != nil {
+		return fmt.Errorf("encoding the labels of %s: %w", key, err)
+	}
+	labelsPart := beside(key, "."+rand.Text()+partSuffix)
+	if err := s.write(labelsPart, func(w io.Writer) error {
+		_, err := w.Write(labels)
+		return err
+	}); err != nil {
+		_ = s.root.Remove(labelsPart)
+		return err
+	}
+	if err := s.root.Rename(labelsPart, beside(key, labelsSuffix)); err != nil {
+		return s.translate(writing, err)
+	}
+	if err := s.root.Rename(part, key); err != nil {
+		return s.translate(writing, err)
+	}
+	return s.syncDir(path.Dir(key))
+}
+
+// write makes a file that is safe on the disk before it gets its name.
+func (s *fileStore) write(name string, content func(io.Writer) error) (err error) {
+	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if err != nil {
+		return s.translate(writing, err)
+	}
+	defer func() {
+		if closeErr := f.Close(); err == nil && closeErr != nil {
+			err = s.translate(writing, closeErr)
+		}
+	}()
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := content(w); err != nil {
+		return s.translate(writing, err)
+	}
+	if err := w.Flush(); err != nil {
+		return s.translate(writing, err)
+	}
+	if err := f.Sync(); err != nil {
+		return s.translate(writing, err)
+	}
+	return nil
+}
+
+// syncDir makes a rename survive a power cut.
+func (s *fileStore) syncDir(dir string) error {
+	d, err := s.root.Open(dir)
+	if err != nil {
+		return s.translate(writing, err)
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return s.translate(writing, err)
+	}
+	return nil
+}
+
+func (s *fileStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
+	o, err := s.Stat(ctx, key)
+	if err != nil {
+		return nil, Object{}, err
+	}
+	f, err := s.root.Open(key)
+	if err != nil {
+		return nil, Object{}, s.translate(reading, err)
+	}
+	return f, o, nil
+}
+
+func (s *fileStore) Stat(_ context.Context, key string) (Object, error) {
+	info, err := s.root.Stat(key)
+	if err != nil {
+		return Object{}, s.translate(reading, err)
+	}
+	o := Object{Key: key, Size: info.Size(), Modified: info.ModTime(), Labels: Labels{}}
+	text, err := s.root.ReadFile(beside(key, labelsSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil // a file that somebody put there
+	}
+	if err != nil {
+		return Object{}, s.translate(reading, err)
+	}
+	if err := json.Unmarshal(text, &o.Labels); err != nil {
+		return Object{}, &Error{Problem: Failed, Text: fmt.Sprintf("the labels of %s are damaged", s.URL(key)), Err: err}
+	}
+	return o, nil
+}
+
+func (s *fileStore) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		errStop := errors.New("stop")
+		err := fs.WalkDir(s.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case d.IsDir(), strings.HasPrefix(d.Name(), "."), !strings.HasPrefix(name, prefix):
+				return nil
+			}
+			info, err := d.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // deleted meanwhile
+			}
+			if err != nil {
+				return err
+			}
+			if !yield(Object{Key: name, Size: info.Size(), Modified: info.ModTime()}, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(Object{}, s.translate(listing, err))
+		}
+	}
+}
+
+func (s *fileStore) Delete(_ context.Context, key string) error {
+	// The object goes first, for the reason that Put names.
+	for _, name := range []string{key, beside(key, labelsSuffix)} {
+		if err := s.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s.translate(deleting, err)
+		}
+	}
+	return nil
+}
+
+func (s *fileStore) Sweep(_ context.Context, prefix string, match func(key string) bool) error {
+	return fs.WalkDir(s.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return s.translate(listing, err)
+		}
+		dir, file := path.Split(name)
+		if d.IsDir() || !strings.HasPrefix(file, ".") || !strings.HasSuffix(file, partSuffix) {
+			return nil
+		}
+		// .<key>.<random>.part
+		file = strings.TrimSuffix(strings.TrimPrefix(file, "."), partSuffix)
+		key := dir + strings.TrimSuffix(file, path.Ext(file))
+		if !strings.HasPrefix(key, prefix) || !match(key) {
+			return nil
+		}
+		if err := s.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s.translate(deleting, err)
+		}
+		return nil
+	})
+}
+
+func (s *fileStore) URL(key string) string { return "file://" + path.Join(s.path, key) }
+
+func (s *fileStore) Close() error { return s.root.Close() }
+
+// translate makes an Error of what the file system said. Others, such as those of the body that is
+// being stored, are passed on as they are.
+func (s *fileStore) translate(v verb, err error) error {
+	if err == nil {
+		return nil
+	}
+	if p, code, ok := network(err); ok && p == Full {
+		return s.explain(v, p, code, err)
+	}
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s.explain(v, NoObject, "", err)
+	case errors.Is(err, fs.ErrPermission):
+		return s.explain(v, Denied, "", err)
+	case errors.As(err, &pathErr):
+		return s.explain(v, Failed, pathErr.Err.Error(), err)
+	case errors.As(err, &linkErr):
+		return s.explain(v, Failed, linkErr.Err.Error(), err)
+	}
+	return err
+}
+
+// contextReader ends with its context.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}

@@ -1,0 +1,291 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/aliyun/alibabacloud-oss-go-sdk-v2/oss"
+	osscredentials "github.com/aliyun/alibabacloud-oss-go-sdk-v2/oss/credentials"
+)
+
+// The entries of an OSS secret.
+const (
+	ossKeyID     = "accessKeyID"
+	ossKeySecret = "accessKeySecret"
+)
+
+// ossDefaultEndpoint is what the original operator used where the spec names none.
+const ossDefaultEndpoint = "http://oss-cn-hangzhou.aliyuncs.com"
+
+// ossRegion finds the region in the names of the service's own endpoints.
+var ossRegion = regexp.MustCompile(`^(?:s3\.)?oss-([a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com$`)
+
+// ossStore is a bucket of Alibaba Cloud OSS.
+type ossStore struct {
+	client    *oss.Client
+	transport *http.Transport
+	bucket    string
+	explainer
+}
+
+func openOSS(_ context.Context, c Config, bucket string) (Store, error) {
+	transport, err := httpTransport(c)
+	if err != nil {
+		return nil, err
+	}
+	id, err := required(c, ossKeyID)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := required(c, ossKeySecret)
+	if err != nil {
+		return nil, err
+	}
+	endpoint := c.Endpoint
+	if endpoint == "" {
+		endpoint = ossDefaultEndpoint
+	}
+	u, err := parseEndpoint(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	cfg := oss.LoadDefaultConfig().
+		WithEndpoint(u.Scheme + "://" + u.Host).
+		WithCredentialsProvider(osscredentials.NewStaticCredentialsProvider(id, secret)).
+		WithHttpClient(&http.Client{Transport: transport}).
+		WithRetryMaxAttempts(4)
+	if m := ossRegion.FindStringSubmatch(u.Hostname()); m != nil {
+		cfg = cfg.WithRegion(m[1])
+	} else {
+		// The newer signature names the region, which the name of a private endpoint does not tell.
+		cfg = cfg.WithSignatureVersion(oss.SignatureVersionV1)
+	}
+	if net.ParseIP(u.Hostname()) != nil {
+		cfg = cfg.WithUsePathStyle(true)
+	}
+	return &ossStore{
+		client: oss.NewClient(cfg), transport: transport, bucket: bucket,
+		explainer: newExplainer(c, "bucket", bucket, u.Host, map[verb]string{
+			writing:  "oss:PutObject and oss:AbortMultipartUpload",
+			reading:  "oss:GetObject",
+			listing:  "oss:ListObjects and oss:ListMultipartUploads",
+			deleting: "oss:DeleteObject",
+		}),
+	}, nil
+}
+
+func (s *ossStore) Put(ctx context.Context, key string, body io.Reader, first Labels, last func() Labels) error {
+	return putParts(ctx, &ossUpload{ossStore: s, key: key, etags: map[int]*string{}}, body, first, last)
+}
+
+func (s *ossStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
+	r, err := s.client.GetObject(ctx, &oss.GetObjectRequest{Bucket: &s.bucket, Key: &key})
+	if err != nil {
+		return nil, Object{}, s.translate(reading, err)
+	}
+	o := Object{Key: key, Size: r.ContentLength, Labels: lower(r.Metadata)}
+	if r.LastModified != nil {
+		o.Modified = *r.LastModified
+	}
+	s.addTags(ctx, &o, r.TaggingCount)
+	return r.Body, o, nil
+}
+
+func (s *ossStore) Stat(ctx context.Context, key string) (Object, error) {
+	r, err := s.client.HeadObject(ctx, &oss.HeadObjectRequest{Bucket: &s.bucket, Key: &key})
+	if err != nil {
+		return Object{}, s.translate(reading, err)
+	}
+	o := Object{Key: key, Size: r.ContentLength, Labels: lower(r.Metadata)}
+	if r.LastModified != nil {
+		o.Modified = *r.LastModified
+	}
+	s.addTags(ctx, &o, r.TaggingCount)
+	return o, nil
+}
+
+// addTags adds what was not known when the upload began; it stands in tags.
+func (s *ossStore) addTags(ctx context.Context, o *Object, count int32) {
+	if count == 0 {
+		return
+	}
+	r, err := s.client.GetObjectTagging(ctx, &oss.GetObjectTaggingRequest{Bucket: &s.bucket, Key: &o.Key})
+	if err != nil {
+		return
+	}
+	for _, t := range r.Tags {
+		if t.Key != nil && t.Value != nil {
+			o.Labels[strings.ToLower(*t.Key)] = *t.Value
+		}
+	}
+}
+
+func (s *ossStore) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		pages := s.client.NewListObjectsV2Paginator(&oss.ListObjectsV2Request{Bucket: &s.bucket, Prefix: &prefix})
+		for pages.HasNext() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				yield(Object{}, s.translate(listing, err))
+				return
+			}
+			for _, item := range page.Contents {
+				o := Object{Key: oss.ToString(item.Key), Size: item.Size, Modified: oss.ToTime(item.LastModified)}
+				if !yield(o, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *ossStore) Delete(ctx context.Context, key string) error {
+	_, err := s.client.DeleteObject(ctx, &oss.DeleteObjectRequest{Bucket: &s.bucket, Key: &key})
+	if err = s.translate(deleting, err); Is(err, NoObject) {
+		return nil
+	}
+	return err
+}
+
+func (s *ossStore) Sweep(ctx context.Context, prefix string, match func(key string) bool) error {
+	pages := s.client.NewListMultipartUploadsPaginator(&oss.ListMultipartUploadsRequest{Bucket: &s.bucket, Prefix: &prefix})
+	for pages.HasNext() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return s.translate(listing, err)
+		}
+		for _, up := range page.Uploads {
+			if !match(oss.ToString(up.Key)) {
+				continue
+			}
+			if err := s.abort(ctx, oss.ToString(up.Key), oss.ToString(up.UploadId)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *ossStore) abort(ctx context.Context, key, id string) error {
+	_, err := s.client.AbortMultipartUpload(ctx, &oss.AbortMultipartUploadRequest{Bucket: &s.bucket, Key: &key, UploadId: &id})
+	var answer *oss.ServiceError
+	if errors.As(err, &answer) && answer.Code == "NoSuchUpload" {
+		return nil
+	}
+	return s.translate(writing, err)
+}
+
+func (s *ossStore) URL(key string) string { return "oss://" + s.bucket + "/" + key }
+
+func (s *ossStore) Close() error {
+	s.transport.CloseIdleConnections()
+	return nil
+}
+
+// makingBucket runs do, and once more after creating the bucket where that was missing: the original
+// operator created it, and there are manifests that count on it.
+func (s *ossStore) makingBucket(ctx context.Context, do func() error) error {
+	err := s.translate(writing, do())
+	if !Is(err, NoBucket) {
+		return err
+	}
+	if _, makeErr := s.client.PutBucket(ctx, &oss.PutBucketRequest{Bucket: &s.bucket}); makeErr != nil {
+		return fmt.Errorf("%w; creating it failed as well: %w", err, s.translate(writing, makeErr))
+	}
+	return s.translate(writing, do())
+}
+
+// ossUpload is one object on its way.
+type ossUpload struct {
+	*ossStore
+	key string
+	id  *string
+
+	mu    sync.Mutex
+	etags map[int]*string
+}
+
+func (u *ossUpload) whole(ctx context.Context, data []byte, labels Labels) error {
+	return u.makingBucket(ctx, func() error {
+		_, err := u.client.PutObject(ctx, &oss.PutObjectRequest{
+			Bucket: &u.bucket, Key: &u.key, Metadata: labels, Body: bytes.NewReader(data),
+		})
+		return err
+	})
+}
+
+func (u *ossUpload) begin(ctx context.Context, first Labels) error {
+	return u.makingBucket(ctx, func() error {
+		r, err := u.client.InitiateMultipartUpload(ctx, &oss.InitiateMultipartUploadRequest{
+			Bucket: &u.bucket, Key: &u.key, Metadata: first,
+		})
+		if err == nil {
+			u.id = r.UploadId
+		}
+		return err
+	})
+}
+
+func (u *ossUpload) part(ctx context.Context, n int, data []byte) error {
+	r, err := u.client.UploadPart(ctx, &oss.UploadPartRequest{
+		Bucket: &u.bucket, Key: &u.key, UploadId: u.id, PartNumber: int32(n), Body: bytes.NewReader(data),
+	})
+	if err != nil {
+		return u.translate(writing, err)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.etags[n] = r.ETag
+	return nil
+}
+
+func (u *ossUpload) finish(ctx context.Context, parts int, _, last Labels) error {
+	list := &oss.CompleteMultipartUpload{}
+	for n := 1; n <= parts; n++ {
+		list.Parts = append(list.Parts, oss.UploadPart{PartNumber: int32(n), ETag: u.etags[n]})
+	}
+	if _, err := u.client.CompleteMultipartUpload(ctx, &oss.CompleteMultipartUploadRequest{
+		Bucket: &u.bucket, Key: &u.key, UploadId: u.id, CompleteMultipartUpload: list,
+	}); err != nil {
+		return u.translate(writing, err)
+	}
+	// As with S3: metadata has to be known at the beginning, tags need not be.
+	tags := &oss.Tagging{TagSet: &oss.TagSet{}}
+	for name, value := range last {
+		tags.TagSet.Tags = append(tags.TagSet.Tags, oss.Tag{Key: &name, Value: &value})
+	}
+	_, _ = u.client.PutObjectTagging(ctx, &oss.PutObjectTaggingRequest{Bucket: &u.bucket, Key: &u.key, Tagging: tags})
+	return nil
+}
+
+func (u *ossUpload) abort(ctx context.Context) error {
+	return u.ossStore.abort(ctx, u.key, oss.ToString(u.id))
+}
+
+// translate makes an Error of what the service or the connection said.
+func (s *ossStore) translate(v verb, err error) error {
+	var done *Error
+	if err == nil || errors.As(err, &done) {
+		return err
+	}
+	if p, code, ok := network(err); ok {
+		return s.explain(v, p, code, err)
+	}
+	var answer *oss.ServiceError
+	if !errors.As(err, &answer) {
+		return s.explain(v, Failed, "", err)
+	}
+	return s.explain(v, s3Problem(answer.Code, answer.StatusCode), answer.Code, err)
+}
