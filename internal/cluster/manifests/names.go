@@ -55,8 +55,8 @@ const (
 // no other, starts the cluster.
 const SchedulingGate = "etcd.database.coreos.com/bootstrap-recorded"
 
-// FinalizerUnscheduled keeps a seed pod that never ran visible while it is replaced.
-const FinalizerUnscheduled = "etcd.database.coreos.com/never-ran"
+// FinalizerSeed keeps a seed pod that never served visible while it is replaced.
+const FinalizerSeed = "etcd.database.coreos.com/seed-never-served"
 
 // Ports and names of containers and volumes.
 const (

@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
@@ -28,13 +29,10 @@ type Snapshot struct {
 	Pods   []corev1.Pod
 	Claims []corev1.PersistentVolumeClaim
 
+	// These have the names that the cluster needs; see IsOwned for whose they are.
 	PeerService   *corev1.Service
 	ClientService *corev1.Service
 	Budget        *policyv1.PodDisruptionBudget
-
-	// Taken names objects which the cluster needs but which belong to someone
-	// else, such as "Service/example".
-	Taken []string
 
 	// Secrets are those that the spec refers to, by name.
 	Secrets map[string]Secret
@@ -165,3 +163,24 @@ func (m Member) IsHealthy() bool {
 
 // IsTerminating reports whether the member's pod is being deleted.
 func (m Member) IsTerminating() bool { return m.Pod != nil && m.Pod.DeletionTimestamp != nil }
+
+// IsOwned reports whether an object belongs to the cluster. It goes by UID: an earlier
+// object of the same name owns nothing here.
+func IsOwned(cluster *v1beta2.EtcdCluster, object metav1.Object) bool {
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return ref.UID == cluster.UID })
+}
+
+// Taken names the objects which the cluster needs but which belong to someone else.
+func (s *Snapshot) Taken() []string {
+	var taken []string
+	if s.PeerService != nil && !IsOwned(s.Cluster, s.PeerService) {
+		taken = append(taken, "Service "+s.PeerService.Name)
+	}
+	if s.ClientService != nil && !IsOwned(s.Cluster, s.ClientService) {
+		taken = append(taken, "Service "+s.ClientService.Name)
+	}
+	if s.Budget != nil && !IsOwned(s.Cluster, s.Budget) {
+		taken = append(taken, "PodDisruptionBudget "+s.Budget.Name)
+	}
+	return taken
+}

@@ -1,0 +1,125 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package observe
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
+)
+
+// askEtcd asks every member about itself, then one of them for the list that a
+// quorum agrees on.
+func (o *Observer) askEtcd(ctx context.Context, s *snapshot.Snapshot) {
+	s.Etcd = snapshot.Etcd{Status: map[string]etcd.Status{}, Silent: map[string]string{}, Endpoints: map[string]etcd.Endpoint{}}
+	identity, err := o.identity(ctx, s)
+	asked := make([]*corev1.Pod, 0, len(s.Pods))
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		switch {
+		case err != nil:
+			s.Etcd.Silent[pod.Name] = err.Error()
+		case !mayAnswer(pod):
+			s.Etcd.Silent[pod.Name] = "etcd is not running in its pod"
+		default:
+			s.Etcd.Endpoints[pod.Name] = endpoint(s, pod, identity)
+			asked = append(asked, pod)
+		}
+	}
+	statuses, errs := make([]etcd.Status, len(asked)), make([]error, len(asked))
+	o.Together(len(asked), func(i int) {
+		statuses[i], errs[i] = o.status(ctx, s.Etcd.Endpoints[asked[i].Name])
+	})
+	for i, pod := range asked {
+		if errs[i] != nil {
+			s.Etcd.Silent[pod.Name] = errs[i].Error()
+			continue
+		}
+		s.Etcd.Status[pod.Name] = statuses[i]
+	}
+	s.Etcd.Membership = o.membership(ctx, s)
+}
+
+// mayAnswer reports whether the pod's etcd can be running: asking one that is known
+// not to be would only cost time.
+func mayAnswer(pod *corev1.Pod) bool {
+	if pod.Status.PodIP == "" {
+		return false
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.Name == manifests.ContainerEtcd {
+			return c.State.Running != nil
+		}
+	}
+	return false
+}
+
+func endpoint(s *snapshot.Snapshot, pod *corev1.Pod, identity *etcd.TLS) etcd.Endpoint {
+	return etcd.Endpoint{
+		Address:    net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(manifests.ClientPort)),
+		ServerName: manifests.Host(s.Cluster, pod.Name),
+		TLS:        identity,
+	}
+}
+
+func (o *Observer) identity(ctx context.Context, s *snapshot.Snapshot) (*etcd.TLS, error) {
+	if !s.Cluster.Spec.TLS.IsSecureClient() {
+		return nil, nil //nolint:nilnil // plain text has no identity
+	}
+	return o.Secrets.Identity(ctx, s.Cluster.Namespace, s.Cluster.Spec.TLS.Static.OperatorSecret)
+}
+
+func (o *Observer) status(ctx context.Context, e etcd.Endpoint) (etcd.Status, error) {
+	c, err := o.Etcd.Connect(e)
+	if err != nil {
+		return etcd.Status{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return c.Status(ctx)
+}
+
+// membership asks those that know a leader, furthest first: a member that was
+// removed or cut off does not know that its view is old.
+func (o *Observer) membership(ctx context.Context, s *snapshot.Snapshot) *etcd.Membership {
+	var names []string
+	for name, status := range s.Etcd.Status {
+		if status.Leader != 0 && !status.Learner {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, y := s.Etcd.Status[a], s.Etcd.Status[b]
+		return cmp.Or(cmp.Compare(y.Term, x.Term), cmp.Compare(leads(y), leads(x)), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		c, err := o.Etcd.Connect(s.Etcd.Endpoints[name])
+		if err != nil {
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, askTimeout)
+		list, err := c.Members(limited)
+		cancel()
+		if err == nil {
+			return &list
+		}
+		s.Etcd.Silent[name] = "it gives no member list: " + err.Error()
+	}
+	return nil
+}
+
+func leads(s etcd.Status) int {
+	if s.Leader == s.MemberID {
+		return 1
+	}
+	return 0
+}

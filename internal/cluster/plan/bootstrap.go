@@ -1,0 +1,273 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+)
+
+// bootstrap sees to it that the cluster comes into being once in the life of the
+// object. No memory, no cache and no look at which pods exist can promise that: each
+// can be lost, late or undone. A chain of writes can, each made only onto the
+// object as it was seen:
+//
+//	status: seed, token        this name, and no other, is the first member
+//	pod <seed>, gated          Kubernetes does not schedule it: nothing can run
+//	status: the pod's UID      this pod, and no other, may start the cluster
+//	pod <seed>, gate removed   etcd runs with --initial-cluster-state=new
+//	status: cluster id         the cluster exists; from here on etcd is asked
+//
+// While the UID is not written no etcd can have run, so whatever went wrong may be
+// repeated. Once it is written, a seed that vanished may have held data: then the
+// operator stops and asks the user. The one way back, for a spec that was corrected,
+// is a pod that provably never served: it is held by a finalizer, deleted, and looked
+// at when nothing can happen to it any more.
+func (p *planner) bootstrap() *Step {
+	record := p.cluster.Status.Bootstrap
+	switch {
+	case p.consentToStartOver(record):
+		return p.recordSeed("the user consented to start over with an empty cluster")
+	case record == nil:
+		return p.firstLook()
+	case p.cluster.Status.ClusterID != "":
+		return nil // the rest is etcd's business
+	case p.s.Etcd.Membership != nil:
+		return &Step{Kind: Record, Why: "the cluster exists", Event: EventBootstrap,
+			Facts: &Facts{ClusterID: FormatID(p.s.Etcd.Membership.ClusterID)}}
+	case record.Token == "":
+		return nil // adopted: wait for its quorum like for that of any other
+	}
+	seed := p.member(record.Seed)
+	if record.PodUID == "" {
+		return p.seedNotStarted(record, seed)
+	}
+	return p.seedStarted(record, seed)
+}
+
+// FormatID writes ids as etcd's own tools do.
+func FormatID(id uint64) string { return fmt.Sprintf("%x", id) }
+
+func (p *planner) member(name string) *snapshot.Member {
+	for i := range p.members {
+		if p.members[i].Name == name {
+			return &p.members[i]
+		}
+	}
+	return nil
+}
+
+// consentToStartOver reports whether the user agreed to lose what the named seed's
+// cluster held. It counts only while nothing of it is left.
+func (p *planner) consentToStartOver(record *v1beta2.BootstrapStatus) bool {
+	consent, given := p.cluster.Annotations[manifests.AnnotationBootstrapAgain]
+	if !given || len(p.s.Pods) > 0 || len(p.s.Claims) > 0 {
+		return false
+	}
+	if record == nil {
+		return p.cluster.Status.Phase != v1beta2.ClusterPhaseNone
+	}
+	return consent == record.Seed && record.PodUID != ""
+}
+
+func (p *planner) recordSeed(why string) *Step {
+	if !p.secretsThere() {
+		return nil
+	}
+	return &Step{Kind: Record, Why: why, Facts: &Facts{Bootstrap: &v1beta2.BootstrapStatus{
+		Seed:  manifests.MemberName(p.cluster.Name, p.s.NewName),
+		Token: p.s.NewToken,
+	}}}
+}
+
+// firstLook is at an object that this operator has not worked on yet.
+func (p *planner) firstLook() *Step {
+	if len(p.s.Pods) > 0 || len(p.s.Claims) > 0 {
+		return p.adopt()
+	}
+	if p.cluster.Status.Phase != v1beta2.ClusterPhaseNone {
+		p.stop(OriginUnknown, "the status says %s, written by another operator, but no pod and no volume of the cluster is left, and no second cluster is started over a lost one: "+
+			"restore a backup, or set the annotation %s=yes to start over with an empty cluster", p.cluster.Status.Phase, manifests.AnnotationBootstrapAgain)
+		return nil
+	}
+	return p.recordSeed("choose the first member")
+}
+
+// adopt takes over what another operator, or a restore, has made for this object.
+// The record has no token: nothing is ever bootstrapped from it.
+func (p *planner) adopt() *Step {
+	record := &v1beta2.BootstrapStatus{Seed: p.members[0].Name}
+	if p.members[0].Pod != nil {
+		record.PodUID = string(p.members[0].Pod.UID)
+	}
+	return &Step{Kind: Record, Why: "take over the members that are there", Facts: &Facts{Bootstrap: record}}
+}
+
+// seedNotStarted: no pod has been allowed to start the cluster yet.
+func (p *planner) seedNotStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *Step {
+	if !p.secretsThere() {
+		return nil
+	}
+	if seed == nil || seed.Pod == nil {
+		return p.createSeed(record, seed)
+	}
+	pod := seed.Pod
+	switch {
+	case pod.DeletionTimestamp != nil && slices.Contains(pod.Finalizers, manifests.FinalizerSeed):
+		return p.changePod(pod, "let go of the seed pod that never served", func(pod *corev1.Pod) { dropFinalizer(pod) })
+	case pod.DeletionTimestamp != nil:
+		p.stop(SeedStarting, "waiting for the old pod %s to be gone", pod.Name)
+	case !isGated(pod):
+		// Only an ungated pod can have run, and this one was not ungated by
+		// us: somebody else made it under the seed's name.
+		p.stop(NameTaken, "pod %s was not made by this operator: delete it", pod.Name)
+	case manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod):
+		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "make the seed pod anew for the changed spec"}
+	default:
+		return &Step{Kind: Record, Member: pod.Name, Why: "this pod starts the cluster",
+			Facts: &Facts{Bootstrap: &v1beta2.BootstrapStatus{Seed: record.Seed, Token: record.Token, PodUID: string(pod.UID)}}}
+	}
+	return nil
+}
+
+func (p *planner) createSeed(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *Step {
+	if manifests.HasVolumes(p.cluster) && (seed == nil || seed.Claim == nil) {
+		return &Step{Kind: Create, Member: record.Seed, Why: "create the volume of the first member", Object: manifests.Claim(p.cluster, record.Seed)}
+	}
+	return &Step{Kind: Create, Member: record.Seed, Why: "create the first member", Object: manifests.MemberPod(p.cluster, manifests.Start{
+		Member: record.Seed, Token: record.Token, Peers: []manifests.Peer{{Name: record.Seed, URL: manifests.PeerURL(p.cluster, record.Seed)}},
+		HelperImage: p.s.HelperImage, SecretKeys: p.secretKeys, IPv6: ipv6(p.s.PeerService),
+	})}
+}
+
+// seedStarted: one pod has been allowed to start the cluster, which has not been
+// heard of yet.
+func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *Step {
+	forget := &Facts{Bootstrap: &v1beta2.BootstrapStatus{Seed: record.Seed, Token: record.Token}}
+	if seed == nil || seed.Pod == nil || string(seed.Pod.UID) != record.PodUID {
+		if seed != nil && seed.Claim != nil {
+			// Its data, if there is any, is on its volume: a pod on that
+			// volume goes on where the other stopped.
+			return &Step{Kind: Record, Member: record.Seed, Why: "the first member's pod is gone, its volume is there", Facts: forget}
+		}
+		p.stop(SeedLost, "pod %s, which was to start the cluster, is gone, and what it may have stored with it; no second cluster is started by itself: "+
+			"delete the object and create it again, or set the annotation %s=%s to start over with an empty cluster",
+			record.Seed, manifests.AnnotationBootstrapAgain, record.Seed)
+		return nil
+	}
+	pod := seed.Pod
+	idle := neverServed(pod)
+	held := slices.Contains(pod.Finalizers, manifests.FinalizerSeed)
+	outdated := manifests.NeedsReplacing(p.cluster, pod)
+	switch {
+	case pod.DeletionTimestamp != nil && held && idle && (pod.Spec.NodeName == "" || isFinished(pod)):
+		return &Step{Kind: Record, Member: pod.Name, Why: "the seed pod never served", Facts: forget}
+	case pod.DeletionTimestamp != nil && held && !idle:
+		return p.changePod(pod, "the seed pod has served: let it go", func(pod *corev1.Pod) { dropFinalizer(pod) })
+	case pod.DeletionTimestamp != nil:
+		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
+	case held && !(outdated && idle):
+		return p.changePod(pod, "keep the seed pod", func(pod *corev1.Pod) { dropFinalizer(pod) })
+	case held:
+		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "replace the seed pod, which never served, for the changed spec"}
+	case isGated(pod):
+		return p.changePod(pod, "let the first member start", func(pod *corev1.Pod) { dropGate(pod) })
+	case outdated && idle && (pod.Spec.NodeName == "" || trouble(pod) != nil):
+		return p.changePod(pod, "hold the seed pod, which never served, in order to replace it", func(pod *corev1.Pod) {
+			pod.Finalizers = append(pod.Finalizers, manifests.FinalizerSeed)
+		})
+	case manifests.NeedsImage(p.cluster, pod):
+		return p.changePod(pod, "change the first member's image", func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
+	default:
+		p.waitForSeed(pod)
+	}
+	return nil
+}
+
+func (p *planner) waitForSeed(pod *corev1.Pod) {
+	p.againWhileStarting(pod)
+	if t := trouble(pod); t != nil {
+		p.stop(t.Reason, "%s", t.Message)
+		return
+	}
+	p.stop(SeedStarting, "waiting for the first member %s to start", pod.Name)
+}
+
+// secretsThere reports whether the secrets that new pods mount are complete.
+func (p *planner) secretsThere() bool {
+	for _, need := range manifests.SecretsOf(p.cluster) {
+		secret := p.s.Secrets[need.Name]
+		switch missing := need.Files.Missing(secret.Keys); {
+		case !secret.Exists:
+			p.stop(WaitingForSecret, "secret %s (%s) does not exist in namespace %s: create it with the entries %s, %s and %s",
+				need.Name, need.Field, p.cluster.Namespace, need.Files.Cert, need.Files.Key, need.Files.CA)
+		case len(missing) > 0:
+			p.stop(WaitingForSecret, "secret %s (%s) has no entry %s: add it", need.Name, need.Field, missing[0])
+		case secret.Problem != "":
+			p.stop(WaitingForSecret, "secret %s (%s): %s", need.Name, need.Field, secret.Problem)
+		default:
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+func (p *planner) secretKeys(name string) []string { return p.s.Secrets[name].Keys }
+
+// changePod is a step that changes the pod from what was seen.
+func (p *planner) changePod(pod *corev1.Pod, why string, change func(*corev1.Pod)) *Step {
+	changed := pod.DeepCopy()
+	change(changed)
+	return &Step{Kind: Change, Member: pod.Name, Why: why, From: pod, Object: changed}
+}
+
+// neverServed reports whether no client can have stored anything in the pod's etcd:
+// it has no node, or etcd was never started in it, or it was never ready and does not run.
+// A pod that was ready once has changed that condition after its init container ended.
+func neverServed(pod *corev1.Pod) bool {
+	if pod.Spec.NodeName == "" {
+		return true
+	}
+	etcd := etcdStatus(pod)
+	if etcd == nil || etcd.ContainerID == "" {
+		return true
+	}
+	if etcd.State.Running != nil {
+		return false
+	}
+	var gateEnded *metav1.Time
+	for _, s := range pod.Status.InitContainerStatuses {
+		if t := s.State.Terminated; t != nil && s.Name == manifests.ContainerGate {
+			gateEnded = &t.FinishedAt
+		}
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionFalse && gateEnded != nil && !c.LastTransitionTime.After(gateEnded.Time)
+		}
+	}
+	return false
+}
+
+func isGated(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.SchedulingGates, ourGate)
+}
+
+func dropGate(pod *corev1.Pod) {
+	pod.Spec.SchedulingGates = slices.DeleteFunc(pod.Spec.SchedulingGates, ourGate)
+}
+
+func ourGate(g corev1.PodSchedulingGate) bool { return g.Name == manifests.SchedulingGate }
+
+func dropFinalizer(pod *corev1.Pod) {
+	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == manifests.FinalizerSeed })
+}

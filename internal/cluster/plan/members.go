@@ -1,0 +1,361 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/etcdversion"
+)
+
+// leftovers removes what etcd no longer knows: first the pod, last the volume.
+func (p *planner) leftovers() *Step {
+	for i := range p.members {
+		m := &p.members[i]
+		if m.InEtcd != nil {
+			continue
+		}
+		switch {
+		case m.Pod != nil && m.Pod.DeletionTimestamp == nil:
+			return &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "member " + m.Name + " is not in etcd's list any more: delete its pod", Event: EventDeleted}
+		case m.Pod == nil && m.Claim != nil && m.Claim.DeletionTimestamp == nil:
+			return &Step{Kind: Delete, Member: m.Name, From: m.Claim, Why: "member " + m.Name + " is gone: delete its volume", Event: EventDeleted}
+		}
+	}
+	return nil
+}
+
+// promote gives a learner that has caught up its vote.
+func (p *planner) promote() *Step {
+	leader := p.leader()
+	if leader == nil {
+		return nil
+	}
+	for i := range p.members {
+		m := &p.members[i]
+		if !m.IsLearner() || m.Status == nil || m.IsTerminating() || p.gone(m) != "" {
+			continue
+		}
+		if !caughtUp(leader, m) {
+			p.again(soon)
+			continue
+		}
+		return &Step{Kind: Promote, Member: m.Name, MemberID: m.InEtcd.ID, Ask: leader.Name, Event: EventPromoted,
+			Why: fmt.Sprintf("member %s has caught up and gets its vote", m.Name)}
+	}
+	return nil
+}
+
+// caughtUp compares logs. etcd itself has the last word when a learner is promoted.
+func caughtUp(leader, m *snapshot.Member) bool {
+	return m.Status != nil && m.Status.AppliedIndex > 0 && m.Status.AppliedIndex+closeBehind >= leader.Status.AppliedIndex
+}
+
+// giveUpLearner removes a learner that will not come up. Without a vote it cannot
+// harm the others; growing brings another in its place.
+func (p *planner) giveUpLearner() *Step {
+	for i := range p.members {
+		m := &p.members[i]
+		if !m.IsLearner() {
+			continue
+		}
+		why := p.gone(m)
+		if why == "" && m.Pod != nil && crashes(m.Pod) >= crashesUntilReplaced {
+			why = fmt.Sprintf("it has crashed %d times: %s", crashes(m.Pod), lastWords(etcdStatus(m.Pod)))
+		}
+		if why == "" {
+			continue
+		}
+		if ask := p.spokesman(m.Name); ask != "" {
+			return &Step{Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventReplacing, Warning: true,
+				Why: fmt.Sprintf("learner %s did not come up: %s", m.Name, why)}
+		}
+	}
+	return nil
+}
+
+// giveUpVoter removes a voter whose data is gone, as long as the others keep quorum.
+func (p *planner) giveUpVoter() *Step {
+	for i := range p.members {
+		m := &p.members[i]
+		if !m.IsVoter() {
+			continue
+		}
+		why := p.gone(m)
+		if why == "" {
+			continue
+		}
+		if after := p.votes.AfterRemoving(m.IsHealthy()); !after.HasQuorum() {
+			p.refuse(QuorumAtRisk, "member %s cannot be replaced (%s): of the %d voters that would be left only %d are healthy", m.Name, why, after.Voters, after.Healthy)
+			continue
+		}
+		if step := p.moveLeaderFrom(m); step != nil {
+			return step
+		}
+		if ask := p.spokesman(m.Name); ask != "" {
+			return &Step{Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventReplacing, Warning: true,
+				Why: fmt.Sprintf("member %s is replaced: %s", m.Name, why)}
+		}
+	}
+	return nil
+}
+
+// moveLeaderFrom hands leadership away from a member that is about to go.
+func (p *planner) moveLeaderFrom(m *snapshot.Member) *Step {
+	if !m.IsLeader() || !m.IsHealthy() {
+		return nil
+	}
+	var to *snapshot.Member
+	for i := range p.members {
+		o := &p.members[i]
+		if o.Name == m.Name || !o.IsVoter() || !o.IsHealthy() || o.IsTerminating() || !caughtUp(m, o) {
+			continue
+		}
+		if to == nil || p.betterLeader(o, to) {
+			to = o
+		}
+	}
+	if to == nil {
+		return nil
+	}
+	return &Step{Kind: MoveLeader, Member: m.Name, MemberID: to.InEtcd.ID, Ask: m.Name, Event: EventLeaderMoved,
+		Why: fmt.Sprintf("move leadership from %s to %s before %s is interrupted", m.Name, to.Name, m.Name)}
+}
+
+// betterLeader prefers a member that will not be interrupted soon itself, then the
+// one that is furthest.
+func (p *planner) betterLeader(a, b *snapshot.Member) bool {
+	if stale := p.isOutdated(a.Pod); stale != p.isOutdated(b.Pod) {
+		return !stale
+	}
+	return a.Status.AppliedIndex > b.Status.AppliedIndex
+}
+
+// grow tells etcd of the members that are missing.
+func (p *planner) grow() *Step {
+	list := p.inEtcd()
+	want := p.cluster.Spec.Size
+	if p.wantsSurge() {
+		want++
+	}
+	if len(list) >= want || !p.secretsForNewPods() {
+		return nil
+	}
+	pending := 0
+	for _, m := range list {
+		if m.IsLearner() || !m.HasStarted() {
+			pending++
+		}
+	}
+	version := p.versionForNewMembers()
+	learner := version.HasLearners()
+	if pending > 0 && !(learner && p.manyLearners(list, version)) {
+		return nil // one at a time
+	}
+	if !learner {
+		if after := p.votes.AfterAddingVoter(); !after.HasQuorum() && p.votes.Voters > 1 {
+			p.refuse(QuorumAtRisk, "no member can be added: of %d voters only %d would be healthy", after.Voters, after.Healthy)
+			return nil
+		}
+	}
+	ask := p.spokesman("")
+	if ask == "" {
+		return nil
+	}
+	name := manifests.MemberName(p.cluster.Name, p.s.NewName)
+	return &Step{Kind: AddMember, Member: name, PeerURL: manifests.PeerURL(p.cluster, name), Learner: learner, Ask: ask, Event: EventNewMember,
+		Why: fmt.Sprintf("add member %s (%d of %d)", name, len(list)+1, want)}
+}
+
+// manyLearners reports whether every member was started with room for many
+// learners. Members of another operator were not, and etcd's members must agree.
+func (p *planner) manyLearners(list []snapshot.Member, version etcdversion.Version) bool {
+	if !version.HasManyLearners() || p.helperGone() {
+		return false
+	}
+	for _, m := range list {
+		if m.Pod == nil {
+			if m.HasStarted() {
+				return false
+			}
+			continue
+		}
+		if !hasRoomForLearners(m.Pod) {
+			return false
+		}
+	}
+	return true
+}
+
+// helperGone reports whether new members are not held back by our own gate, without
+// which those that start together hinder each other.
+func (p *planner) helperGone() bool {
+	return p.cluster.Spec.Pod != nil && p.cluster.Spec.Pod.BusyboxImage != ""
+}
+
+func hasRoomForLearners(pod *corev1.Pod) bool {
+	for _, c := range pod.Spec.Containers {
+		for _, e := range c.Env {
+			if c.Name == manifests.ContainerEtcd && e.Name == "ETCD_MAX_LEARNERS" && e.Value != "1" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// secretsForNewPods is secretsThere for a cluster that runs: it says what is missing,
+// but does not stop anything else.
+func (p *planner) secretsForNewPods() bool {
+	stopped := p.stopped
+	ok := p.secretsThere()
+	p.stopped = stopped
+	return ok
+}
+
+// pods gives every member on the list its pod.
+func (p *planner) pods() *Step {
+	for i := range p.members {
+		m := &p.members[i]
+		switch {
+		case m.InEtcd == nil, p.gone(m) != "":
+			continue
+		case m.Pod == nil && !m.HasStarted():
+			if !p.secretsForNewPods() {
+				return nil
+			}
+			if manifests.HasVolumes(p.cluster) && m.Claim == nil {
+				return &Step{Kind: Create, Member: m.Name, Why: "create the volume of member " + m.Name, Object: manifests.Claim(p.effective(), m.Name)}
+			}
+			return p.createPod(m, "start member "+m.Name, "")
+		case m.Pod == nil:
+			return p.createPod(m, "give the member its pod back, on its own volume", EventRecreated)
+		case isFinished(m.Pod) && !m.IsTerminating():
+			return &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "the pod has ended; the member gets a new one on its own volume"}
+		case !m.HasStarted() && m.Status == nil && !m.IsTerminating() && !slices.Equal(initialCluster(m.Pod), p.peerNames()):
+			return &Step{Kind: Delete, Member: m.Name, From: m.Pod,
+				Why: fmt.Sprintf("member %s was about to join with a member list that is no longer true: make its pod anew", m.Name)}
+		}
+	}
+	return nil
+}
+
+// createPod builds the pod of a member that is on the list, or of one with a volume.
+func (p *planner) createPod(m *snapshot.Member, why, event string) *Step {
+	start := manifests.Start{
+		Member: m.Name, HelperImage: p.s.HelperImage, SecretKeys: p.secretKeys, IPv6: ipv6(p.s.PeerService),
+	}
+	for _, name := range p.peerNames() {
+		start.Peers = append(start.Peers, manifests.Peer{Name: name, URL: p.peerURL(name)})
+		other := p.member(name)
+		if name != m.Name && (other.HasStarted() || name < m.Name) {
+			start.Before = append(start.Before, name)
+		}
+	}
+	if len(start.Peers) == 0 { // without quorum there is no list; with its own data etcd needs none
+		start.Peers = []manifests.Peer{{Name: m.Name, URL: manifests.PeerURL(p.cluster, m.Name)}}
+	}
+	return &Step{Kind: Create, Member: m.Name, Why: why, Event: event, Object: manifests.MemberPod(p.effective(), start)}
+}
+
+func (p *planner) peerURL(name string) string {
+	if m := p.member(name); m != nil && m.InEtcd != nil && len(m.InEtcd.PeerURLs) > 0 {
+		return m.InEtcd.PeerURLs[0]
+	}
+	return manifests.PeerURL(p.cluster, name)
+}
+
+// peerNames are the names on etcd's list, in order.
+func (p *planner) peerNames() []string {
+	var names []string
+	for _, m := range p.inEtcd() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// initialCluster reads the names that a pod's etcd was told to join with.
+func initialCluster(pod *corev1.Pod) []string {
+	var names []string
+	for _, c := range pod.Spec.Containers {
+		for _, arg := range c.Command {
+			list, found := strings.CutPrefix(arg, "--initial-cluster=")
+			if c.Name != manifests.ContainerEtcd || !found {
+				continue
+			}
+			for pair := range strings.SplitSeq(list, ",") {
+				name, _, _ := strings.Cut(pair, "=")
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// effective is the cluster as new pods are made for: with the version that fits the
+// members that are there.
+func (p *planner) effective() *v1beta2.EtcdCluster {
+	c := p.cluster.DeepCopy()
+	c.Spec.Version = p.versionForNewMembers().String()
+	if c.Spec.Version == etcdversion.Normalize(p.cluster.Spec.Version) {
+		c.Spec.Version = p.cluster.Spec.Version
+	}
+	return c
+}
+
+// watchMembers says what is wrong with members that are not well, or not yet.
+func (p *planner) watchMembers() *Step {
+	for i := range p.members {
+		m := &p.members[i]
+		if m.InEtcd == nil || (m.IsVoter() && m.IsHealthy() && !m.IsTerminating()) {
+			continue
+		}
+		p.watchMember(m)
+	}
+	return nil
+}
+
+func (p *planner) watchMember(m *snapshot.Member) {
+	why := p.s.Etcd.Silent[m.Name]
+	switch {
+	case p.gone(m) != "":
+		if !p.planIs(QuorumAtRisk) {
+			p.refuse(MemberUnhealthy, "member %s: %s", m.Name, p.gone(m))
+		}
+	case m.Pod == nil:
+		p.refuse(MemberJoining, "member %s has no pod yet", m.Name)
+	case m.IsTerminating():
+		p.refuse(MemberStopping, "pod %s is being deleted; the member comes back on its volume", m.Name)
+	case p.nodeAway(m) > 0:
+		left := p.patience(m) - p.nodeAway(m)
+		p.again(left)
+		p.refuse(NodeUnreachable, "node %s of member %s does not answer; the member is replaced in %s unless it comes back", m.Pod.Spec.NodeName, m.Name, left.Round(1e9))
+	case trouble(m.Pod) != nil:
+		t := trouble(m.Pod)
+		p.refuse(t.Reason, "%s", t.Message)
+	case m.IsLearner() || !m.HasStarted():
+		p.againWhileStarting(m.Pod)
+		p.refuse(MemberJoining, "member %s is joining", m.Name)
+	case m.Status != nil && len(m.Status.Errors) > 0:
+		p.refuse(MemberUnhealthy, "member %s reports %s", m.Name, strings.Join(m.Status.Errors, ", "))
+	case m.Status != nil:
+		p.againWhileStarting(m.Pod)
+		p.refuse(MemberUnhealthy, "member %s answers, but has no leader", m.Name)
+	default:
+		p.againWhileStarting(m.Pod)
+		p.refuse(MemberUnhealthy, "member %s does not answer: %s", m.Name, oneLine(why))
+	}
+}
+
+func (p *planner) planIs(r Reason) bool {
+	return slices.ContainsFunc(p.waits, func(w Wait) bool { return w.Reason == r })
+}

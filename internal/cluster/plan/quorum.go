@@ -1,0 +1,91 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strings"
+
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+)
+
+// quorum makes sure that a majority of the right cluster stands behind the member
+// list. Without it nothing is removed, deleted or bootstrapped; the one thing done
+// is to give members that still have their volumes a pod again.
+func (p *planner) quorum() *Step {
+	list := p.s.Etcd.Membership
+	if list != nil {
+		if id := FormatID(list.ClusterID); id != p.cluster.Status.ClusterID {
+			p.stop(MembersDisagree, "the members that answer belong to cluster %s, this object's cluster is %s: nothing is touched; "+
+				"find out where the others come from, or restore a backup", id, p.cluster.Status.ClusterID)
+		}
+		return nil
+	}
+	if step := p.revive(); step != nil {
+		return step
+	}
+	for i := range p.s.Pods {
+		p.againWhileStarting(&p.s.Pods[i])
+	}
+	answering, leaderless := 0, 0
+	for _, m := range p.members {
+		if m.Status != nil {
+			answering++
+			if m.Status.Leader == 0 {
+				leaderless++
+			}
+		}
+	}
+	known := max(len(p.cluster.Status.MemberStatuses), 1)
+	switch {
+	case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:
+		p.stop(AllDataLost, "no pod and no volume of the cluster is left, and no second cluster is started over a lost one: restore a backup with an EtcdRestore, "+
+			"or set the annotation %s=%s to start over with an empty cluster", manifests.AnnotationBootstrapAgain, p.cluster.Status.Bootstrap.Seed)
+	case answering >= snapshot.Quorum(known):
+		p.stop(NoLeader, "%d of %d members answer, but they have no leader (yet)", answering, known)
+	default:
+		p.stop(QuorumLost, "%d of %d members answer, %d are needed to agree; nothing is removed or deleted. %s "+
+			"It goes on by itself as soon as enough members are back; if they are lost for good, restore a backup with an EtcdRestore",
+			answering, known, snapshot.Quorum(known), p.whoIsMissing())
+	}
+	return nil
+}
+
+// revive gives back its pod to a member whose data is on a volume. That is safe at
+// any time: it is the same member with the same data.
+func (p *planner) revive() *Step {
+	for i := range p.members {
+		m := &p.members[i]
+		if m.Claim == nil || m.Claim.DeletionTimestamp != nil {
+			continue
+		}
+		if m.Pod == nil {
+			return p.createPod(m, "give the member its pod back, on its own volume", EventRecreated)
+		}
+		if isFinished(m.Pod) && m.Pod.DeletionTimestamp == nil {
+			return &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "the pod has ended; the member gets a new one on its own volume"}
+		}
+	}
+	return nil
+}
+
+func (p *planner) whoIsMissing() string {
+	var missing []string
+	for _, m := range p.members {
+		if m.Status != nil {
+			continue
+		}
+		why := p.s.Etcd.Silent[m.Name]
+		if m.Pod == nil {
+			why = "no pod"
+		} else if t := trouble(m.Pod); t != nil {
+			why = t.Message
+		}
+		missing = append(missing, m.Name+" ("+oneLine(why)+")")
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return "Missing: " + strings.Join(missing, "; ") + "."
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+)
+
+// wanted are the conditions that hold, without their times. Those of the original are
+// there while they are true, as its users expect. Ready is always there; Reconciling
+// and Stalled only while true, as kstatus has it.
+func wanted(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan, members []snapshot.Member) []v1beta2.ClusterCondition {
+	var list []v1beta2.ClusterCondition
+	add := func(t v1beta2.ClusterConditionType, yes bool, reason, message string) {
+		c := v1beta2.ClusterCondition{Type: t, Status: corev1.ConditionFalse, Reason: reason, Message: message}
+		if yes {
+			c.Status = corev1.ConditionTrue
+		}
+		list = append(list, c)
+	}
+	votes := snapshot.CountVotes(members)
+	available := s.Etcd.Membership != nil && votes.HasQuorum()
+	ready, reason, message := isAsAskedFor(s, p, members)
+
+	add(v1beta2.ClusterConditionReady, ready, reason, message)
+	if available {
+		add(v1beta2.ClusterConditionAvailable, true, "Cluster available", "")
+	}
+	if available || status.ClusterID != "" {
+		switch count := inEtcd(members); {
+		case count == 0 || s.Cluster.Spec.Paused:
+		case count < s.Cluster.Spec.Size:
+			add(v1beta2.ClusterConditionScaling, true, "Scaling up", fmt.Sprintf("Current cluster size: %d, desired cluster size: %d", count, s.Cluster.Spec.Size))
+		case count > s.Cluster.Spec.Size:
+			add(v1beta2.ClusterConditionScaling, true, "Scaling down", fmt.Sprintf("Current cluster size: %d, desired cluster size: %d", count, s.Cluster.Spec.Size))
+		}
+	}
+	if status.TargetVersion != "" && !s.Cluster.Spec.Paused && !p.Is(plan.DowngradeRefused) && !p.Is(plan.MinorVersionSkipped) {
+		add(v1beta2.ClusterConditionUpgrading, true, "Cluster upgrading", "upgrading to "+status.TargetVersion)
+	}
+	if status.ClusterID != "" && (!available || votes.Healthy < votes.Voters) {
+		add(v1beta2.ClusterConditionRecovering, true, "Recovering", message)
+	}
+	if stalled := firstThatNeedsUser(p); stalled != nil {
+		add(v1beta2.ClusterConditionStalled, true, string(stalled.Reason), stalled.Message)
+	} else if !ready && !p.Is(plan.Paused) && !p.Is(plan.Deleting) {
+		add(v1beta2.ClusterConditionReconciling, true, reason, message)
+	}
+	return list
+}
+
+func inEtcd(members []snapshot.Member) int {
+	n := 0
+	for _, m := range members {
+		if m.InEtcd != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func firstThatNeedsUser(p *plan.Plan) *plan.Wait {
+	for i := range p.Waits {
+		if p.Waits[i].Reason.NeedsUser() {
+			return &p.Waits[i]
+		}
+	}
+	return nil
+}
+
+// isAsAskedFor reports whether the cluster is what the spec says, and if not, the
+// first reason why.
+func isAsAskedFor(s *snapshot.Snapshot, p *plan.Plan, members []snapshot.Member) (ready bool, reason, message string) {
+	votes := snapshot.CountVotes(members)
+	size := s.Cluster.Spec.Size
+	if len(p.Waits) > 0 && !(p.Is(plan.Paused) && votes.Healthy == size && votes.Voters == size) {
+		return false, string(p.Waits[0].Reason), p.Waits[0].Message
+	}
+	if p.Step != nil && !isHousekeeping(p.Step) {
+		return false, "Working", p.Step.Why
+	}
+	if votes.Voters != size || votes.Healthy != size {
+		return false, "Working", fmt.Sprintf("%d of %d members are healthy", votes.Healthy, size)
+	}
+	return true, "AsSpecified", fmt.Sprintf("%d members of version %s are healthy", size, manifests.Version(s.Cluster))
+}
+
+// isHousekeeping are steps that a cluster does not become unready for.
+func isHousekeeping(step *plan.Step) bool {
+	switch step.Kind {
+	case plan.Change, plan.Create:
+		return step.Event == "" && step.Member == ""
+	}
+	return false
+}
