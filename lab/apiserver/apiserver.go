@@ -9,44 +9,33 @@ package apiserver
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
 	"github.com/etcd-operator/etcd-operator/lab/pki"
 )
 
-// Options are what differs between one kube-apiserver and another.
-type Options struct {
-	// PKI holds the certificates; Args adds those that the API server needs and that are missing.
-	PKI *pki.Store
-	// EtcdEndpoint is the URL of the etcd that stores the objects.
-	EtcdEndpoint string
-	// BindAddress is the address to listen on, AdvertiseAddress the one that pods and nodes reach it at. The server's
-	// certificate is valid for both, for 127.0.0.1 and for the first address of ServiceCIDR.
-	BindAddress, AdvertiseAddress string
-	// Port is the HTTPS port.
-	Port int
-	// ServiceCIDR is the range of ClusterIPs.
-	ServiceCIDR string
-	// Extra flags, appended after the others.
-	Extra []string
-}
-
-// Args issues the certificates that a kube-apiserver needs and returns its arguments.
-func Args(o Options) ([]string, error) { return nil, errors.New("not implemented yet") }
-
-// EtcdArgs returns the arguments of a single etcd on loopback which keeps its data in dataDir. It does not wait for the disk at
-// each write: a lab survives the death of every process, and is rebuilt after the death of the machine.
-func EtcdArgs(dataDir string, clientPort, peerPort int) []string { return nil }
-
-// WaitReady waits until the API server that cfg points at says that it is ready. The error of a wait that ctx ended holds the
-// last answer.
-func WaitReady(ctx context.Context, cfg *rest.Config) error { return errors.New("not implemented yet") }
+const (
+	loopback = "127.0.0.1"
+	// patience is how long a process may take to end by itself.
+	patience = 10 * time.Second
+	// startAttempts is how often Start chooses new ports when another process was quicker to take one.
+	startAttempts = 3
+)
 
 // Config says how Start runs an API server.
 type Config struct {
-	// Dir is a folder for certificates, data and logs. It is created; it may be reused after Stop, the objects are kept then.
+	// Dir is a folder for certificates, data and logs. It is created; it may be used again after Stop, the objects are kept then.
 	Dir string
 	// Set holds the programs, from artifacts.Ensure with ControlPlane.
 	Set *artifacts.Set
@@ -55,22 +44,199 @@ type Config struct {
 }
 
 // Server is a running API server.
-type Server struct{}
+type Server struct {
+	etcd, apiserver *process
+	endpoint        string
+	kubeconfig      string
+	config          *rest.Config
+}
 
-// Start starts etcd and kube-apiserver on free ports of 127.0.0.1 and waits until they are ready. Both end with the calling
-// process, however it ends. If the server does not become ready the error holds the end of its log.
+// errPortTaken is why a start is tried again with other ports.
+var errPortTaken = errors.New("another process took the port")
+
+// Start starts etcd and kube-apiserver on free ports of 127.0.0.1 and waits until they are ready; ctx bounds that wait only. Both
+// end with the calling process, however it ends. If the server does not become ready the error holds the end of its log.
+//
+// The admission plugin ServiceAccount is off, so that pods can be created although no controller makes service accounts.
 func Start(ctx context.Context, c Config) (*Server, error) {
-	return nil, errors.New("not implemented yet")
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("folder of the API server: %w", err)
+	}
+	c.Dir = dir
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of the API server: %w", err)
+	}
+	store, err := pki.Open(filepath.Join(c.Dir, "pki"))
+	if err != nil {
+		return nil, err
+	}
+	for attempt := 1; ; attempt++ {
+		s, err := start(ctx, c, store)
+		if err == nil || !errors.Is(err, errPortTaken) || attempt == startAttempts {
+			return s, err
+		}
+	}
+}
+
+func start(ctx context.Context, c Config, store *pki.Store) (_ *Server, err error) {
+	ports, err := freePorts(3)
+	if err != nil {
+		return nil, fmt.Errorf("find free ports on %s: %w", loopback, err)
+	}
+	clientPort, peerPort, securePort := ports[0], ports[1], ports[2]
+	s := &Server{endpoint: fmt.Sprintf("http://%s:%d", loopback, clientPort)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Stop())
+		}
+	}()
+
+	args, err := Args(Options{
+		PKI:              store,
+		EtcdEndpoint:     s.endpoint,
+		BindAddress:      loopback,
+		AdvertiseAddress: loopback,
+		Port:             securePort,
+		ServiceCIDR:      "10.96.0.0/16",
+		Extra: append([]string{
+			"--disable-admission-plugins=ServiceAccount",
+			// Endpoints of the kubernetes Service may not be on loopback, and nobody would use them.
+			"--endpoint-reconciler-type=none",
+		}, c.Extra...),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.kubeconfig, err = store.Kubeconfig("admin", fmt.Sprintf("https://%s:%d", loopback, securePort), pki.Admin()); err != nil {
+		return nil, err
+	}
+	if s.config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig); err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.kubeconfig, err)
+	}
+
+	s.etcd, err = startProcess(filepath.Join(c.Set.Etcd[artifacts.ControlPlaneEtcd], "etcd"),
+		EtcdArgs(filepath.Join(c.Dir, "etcd"), clientPort, peerPort), filepath.Join(c.Dir, "etcd.log"))
+	if err != nil {
+		return nil, err
+	}
+	s.apiserver, err = startProcess(filepath.Join(c.Set.Bin, "kube-apiserver"), args, filepath.Join(c.Dir, "kube-apiserver.log"))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.waitReady(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// waitReady waits until the API server is ready or one of the two processes has ended.
+func (s *Server) waitReady(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready := make(chan error, 1)
+	go func() { ready <- WaitReady(ctx, s.config) }()
+	select {
+	case err := <-ready:
+		if err != nil {
+			return fmt.Errorf("%w; the end of %s:\n%s", err, s.apiserver.log, s.apiserver.tail())
+		}
+		return nil
+	case <-s.etcd.done:
+		return portTaken(s.etcd)
+	case <-s.apiserver.done:
+		return portTaken(s.apiserver)
+	}
+}
+
+// portTaken describes a process that ended early, as errPortTaken if that is why.
+func portTaken(p *process) error {
+	err := p.ended()
+	if strings.Contains(err.Error(), "address already in use") {
+		return fmt.Errorf("%w: %w", errPortTaken, err)
+	}
+	return err
+}
+
+// WaitReady waits until the API server that cfg points at says that it is ready. The error of a wait that ctx ended holds the
+// last answer.
+func WaitReady(ctx context.Context, cfg *rest.Config) error {
+	const interval, timeout = 50 * time.Millisecond, 5 * time.Second
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return fmt.Errorf("wait for the API server: %w", err)
+	}
+	client.Timeout = timeout
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	last := errors.New("no answer yet")
+	for {
+		if err := probe(ctx, client, cfg.Host+"/readyz"); err == nil {
+			return nil
+		} else if ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the API server at %s did not become ready (%w): %w", cfg.Host, ctx.Err(), last)
+		case <-ticker.C:
+		}
+	}
+}
+
+func probe(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s", url, response.Status)
+	}
+	return nil
 }
 
 // Kubeconfig is the path of a kubeconfig with the rights of a cluster administrator.
-func (s *Server) Kubeconfig() string { return "" }
+func (s *Server) Kubeconfig() string { return s.kubeconfig }
 
 // RESTConfig is the same as Kubeconfig, for client-go. Each call returns a copy.
-func (s *Server) RESTConfig() *rest.Config { return nil }
+func (s *Server) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
 // EtcdEndpoint is the URL of the etcd behind the API server, for tests which write objects that today's API would refuse.
-func (s *Server) EtcdEndpoint() string { return "" }
+func (s *Server) EtcdEndpoint() string { return s.endpoint }
 
 // Stop ends both processes and waits for them. It may be called again.
-func (s *Server) Stop() error { return nil }
+func (s *Server) Stop() error {
+	var errs []error
+	// The API server first: it would not end in peace without its etcd.
+	for _, p := range []*process{s.apiserver, s.etcd} {
+		if p != nil {
+			errs = append(errs, p.stop(patience))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// freePorts finds ports that nobody listens on. They are all held until the last one is found, so that they differ.
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	var held []io.Closer
+	defer func() {
+		for _, l := range held {
+			_ = l.Close()
+		}
+	}()
+	for range n {
+		l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, l)
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}

@@ -10,7 +10,12 @@ package image
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
 )
 
 // Spec describes one image, for one or more platforms.
@@ -39,6 +44,49 @@ type Platform struct {
 	OS, Architecture string
 	// Files is the root filesystem. Parent folders that are not listed are created with mode 0755.
 	Files []File
+}
+
+func (p Platform) String() string { return p.OS + "/" + p.Architecture }
+
+var (
+	// tagPattern is a name with host, path and tag. The host has a dot or a port, as opposed to the first part of a short name,
+	// for which each tool has its own idea of the missing host.
+	tagPattern  = regexp.MustCompile(`^([a-z0-9-]+(\.[a-z0-9-]+)+|localhost)(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)+:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+	userPattern = regexp.MustCompile(`^[0-9]+(:[0-9]+)?$`)
+)
+
+// validate reports everything that is wrong with the spec.
+func (s Spec) validate() error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(s.Tags) == 0 {
+		fail("an image needs a tag")
+	}
+	for _, t := range s.Tags {
+		if !tagPattern.MatchString(t) {
+			fail("tag %q is not complete: write it as HOST/PATH:TAG, such as ghcr.io/etcd-operator/etcd-operator:dev", t)
+		}
+	}
+	if s.User != "" && !userPattern.MatchString(s.User) {
+		fail("user %q is not a number: write it as UID or UID:GID, so that Kubernetes can tell that it is not root", s.User)
+	}
+	for _, e := range s.Env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
+			fail("environment variable %q is not of the form NAME=value", e)
+		}
+	}
+	if len(s.Platforms) == 0 {
+		fail("an image needs a platform")
+	}
+	for i, p := range s.Platforms {
+		if p.OS == "" || p.Architecture == "" {
+			fail("platform %s is not complete: name the system and the architecture, such as linux/amd64", p)
+		}
+		if slices.ContainsFunc(s.Platforms[:i], func(other Platform) bool { return other.String() == p.String() }) {
+			fail("platform %s is given twice", p)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // File is one entry of the root filesystem; Dir, Regular, Content, Symlink and Tree make them. All entries belong to root.
@@ -73,8 +121,38 @@ func Symlink(path, target string) File {
 	return File{Path: path, Mode: fs.ModeSymlink | 0o777, Target: target}
 }
 
-// Tree lists everything below the folder root on this machine, as the root filesystem of an image.
-func Tree(root string) ([]File, error) { return nil, errors.New("not implemented yet") }
-
-// Write writes the image to the file at path, replacing it in one step when it is complete.
-func Write(path string, s Spec) error { return errors.New("not implemented yet") }
+// complete returns the files in the order of their paths, with every parent folder.
+func complete(files []File) ([]File, error) {
+	byPath := map[string]File{}
+	for _, f := range files {
+		if !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" {
+			return nil, fmt.Errorf("path %q in the image: write it as an absolute path without detours", f.Path)
+		}
+		if _, twice := byPath[f.Path]; twice {
+			return nil, fmt.Errorf("path %s is given twice", f.Path)
+		}
+		switch f.Mode.Type() {
+		case 0, fs.ModeDir, fs.ModeSymlink:
+		default:
+			return nil, fmt.Errorf("%s: an image can hold files, folders and symbolic links, not %s", f.Path, f.Mode)
+		}
+		byPath[f.Path] = f
+	}
+	for _, f := range files {
+		for parent := path.Dir(f.Path); parent != "/"; parent = path.Dir(parent) {
+			p, ok := byPath[parent]
+			if !ok {
+				byPath[parent] = Dir(parent, 0o755)
+			} else if !p.Mode.IsDir() {
+				return nil, fmt.Errorf("%s cannot be in %s, which is not a folder", f.Path, parent)
+			}
+		}
+	}
+	all := make([]File, 0, len(byPath))
+	for _, f := range byPath {
+		all = append(all, f)
+	}
+	// By path, a folder comes before what is in it, as tar readers expect.
+	slices.SortFunc(all, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
+}
