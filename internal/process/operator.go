@@ -74,7 +74,7 @@ type Operator struct {
 	// CacheByObject narrows what the caches hold, by kind. It may be nil.
 	CacheByObject map[client.Object]cache.ByObject
 	// Setup adds the controllers to the manager. It may be nil.
-	Setup func(ctrl.Manager, Settings) error
+	Setup func(context.Context, ctrl.Manager, Settings) error
 }
 
 // Main runs the operator as this process and ends the process.
@@ -164,7 +164,7 @@ func (o Operator) work(ctx context.Context, cfg *rest.Config, s Settings, ready 
 		return err
 	}
 	if o.Setup != nil {
-		if err := o.Setup(mgr, s); err != nil {
+		if err := o.Setup(ctx, mgr, s); err != nil {
 			return fmt.Errorf("setting up the controllers: %w", err)
 		}
 	}

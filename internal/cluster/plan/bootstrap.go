@@ -122,7 +122,7 @@ func (p *planner) seedNotStarted(record *v1beta2.BootstrapStatus, seed *snapshot
 	pod := seed.Pod
 	switch {
 	case pod.DeletionTimestamp != nil && slices.Contains(pod.Finalizers, manifests.FinalizerSeed):
-		return p.changePod(pod, "let go of the seed pod that never served", func(pod *corev1.Pod) { dropFinalizer(pod) })
+		return p.changePod(pod, "let go of the seed pod that never served", func(pod *corev1.Pod) { LetGo(pod) })
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "waiting for the old pod %s to be gone", pod.Name)
 	case !isGated(pod):
@@ -171,11 +171,11 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 	case pod.DeletionTimestamp != nil && held && idle && (pod.Spec.NodeName == "" || isFinished(pod)):
 		return &Step{Kind: Record, Member: pod.Name, Why: "the seed pod never served", Facts: forget}
 	case pod.DeletionTimestamp != nil && held && !idle:
-		return p.changePod(pod, "the seed pod has served: let it go", func(pod *corev1.Pod) { dropFinalizer(pod) })
+		return p.changePod(pod, "the seed pod has served: let it go", func(pod *corev1.Pod) { LetGo(pod) })
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
 	case held && !(outdated && idle):
-		return p.changePod(pod, "keep the seed pod", func(pod *corev1.Pod) { dropFinalizer(pod) })
+		return p.changePod(pod, "keep the seed pod", func(pod *corev1.Pod) { LetGo(pod) })
 	case held:
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "replace the seed pod, which never served, for the changed spec"}
 	case isGated(pod):
@@ -268,6 +268,7 @@ func dropGate(pod *corev1.Pod) {
 
 func ourGate(g corev1.PodSchedulingGate) bool { return g.Name == manifests.SchedulingGate }
 
-func dropFinalizer(pod *corev1.Pod) {
+// LetGo takes our finalizer off a pod.
+func LetGo(pod *corev1.Pod) {
 	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == manifests.FinalizerSeed })
 }

@@ -34,6 +34,7 @@ const (
 	ContainerNotStarting Reason = "ContainerNotStarting"
 	MovingClients        Reason = "MovingClients"
 	ChangeRefusedByEtcd  Reason = "ChangeRefusedByEtcd"
+	StepFailed           Reason = "StepFailed"
 	DowngradeRefused     Reason = etcdversion.ReasonDowngrade
 	MinorVersionSkipped  Reason = etcdversion.ReasonSkippedMinor
 )
@@ -42,7 +43,7 @@ const (
 var Reasons = []Reason{
 	Deleting, InvalidSpec, Paused, NameTaken, WaitingForSecret, SeedStarting, SeedLost, AllDataLost, OriginUnknown,
 	QuorumLost, NoLeader, MembersDisagree, QuorumAtRisk, MemberJoining, MemberUnhealthy, MemberCrashing, MemberStopping,
-	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, MovingClients, ChangeRefusedByEtcd,
+	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, MovingClients, ChangeRefusedByEtcd, StepFailed,
 	DowngradeRefused, MinorVersionSkipped,
 }
 
