@@ -36,7 +36,14 @@ func (o Operator) awaitCRD(ctx context.Context, cfg *rest.Config, s Settings, re
 			return err
 		}
 	}
-	return awaitServed(ctx, cfg, o.CRD, waiting)
+	said := ""
+	return awaitServed(ctx, cfg, o.CRD, func(reason string) {
+		waiting(reason)
+		if reason != said {
+			logger.Info("Waiting for the definition", "crd", o.CRD.Name, "reason", reason)
+			said = reason
+		}
+	})
 }
 
 // awaitServed asks by discovery, for which every service account has the right,
