@@ -71,7 +71,7 @@ type EtcdClusterList struct {
 
 // DeletionPolicy says what becomes of a cluster's volumes when the EtcdCluster is deleted.
 //
-// +kubebuilder:validation:Enum=Delete;Retain
+// +kubebuilder:validation:XValidation:rule=`self in ["", "Delete", "Retain"]`,message=`must be Delete, which is the default, or Retain`
 type DeletionPolicy string
 
 const (
@@ -95,58 +95,70 @@ type ClusterSpec struct {
 	// Image repository of etcd, without a tag. The tag is the version with a leading "v".
 	// Default: quay.io/coreos/etcd.
 	// +optional
+	// +nullable
 	Repository string `json:"repository,omitempty"`
 
 	// Version of etcd as major.minor.patch, with or without a leading "v": "3.6.16" or "v3.6.16".
 	// A change upgrades the members one after the other; a minor version cannot be skipped.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^v*[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$")`,message=`must be a version as major.minor.patch, such as 3.6.16 or v3.6.16`
 	Version string `json:"version,omitempty"`
 
 	// Paused stops the operator from changing anything. Status and health are still kept true.
 	// +optional
+	// +nullable
 	Paused bool `json:"paused,omitempty"`
 
 	// How the members' pods are made. A change rolls through the members, one after the other.
 	// +optional
+	// +nullable
 	Pod *PodPolicy `json:"pod,omitempty"`
 
 	// Adjusts the client Service of the cluster.
 	// +optional
+	// +nullable
 	Service *ServicePolicy `json:"service,omitempty"`
 
 	// Whether the operator keeps a PodDisruptionBudget that protects the quorum from evictions.
 	// Default: true.
 	// +optional
+	// +nullable
 	PodDisruptionBudget *bool `json:"podDisruptionBudget,omitempty"`
 
 	// Certificates for the traffic between members and with clients.
 	// +optional
+	// +nullable
 	TLS *TLSPolicy `json:"TLS,omitempty"`
 
 	// What becomes of the members' volumes when this object is deleted: Delete (the default) or Retain.
 	// +optional
+	// +nullable
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
 	// How many seconds a member may be on a node that is gone before it is given up and replaced.
 	// Default: 60.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0 or more`
 	NodeLostToleranceSeconds *int64 `json:"nodeLostToleranceSeconds,omitempty"`
 
 	// Deprecated: an old name of repository. It is accepted and ignored.
 	// +optional
+	// +nullable
 	BaseImage string `json:"baseImage,omitempty"`
 
 	// Deprecated: accepted and ignored. Backups are made with an EtcdBackup.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Backup *runtime.RawExtension `json:"backup,omitempty"`
 
 	// Deprecated: accepted and ignored. Self-hosted clusters are a thing of the past.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	SelfHosted *runtime.RawExtension `json:"selfHosted,omitempty"`
@@ -156,46 +168,55 @@ type ClusterSpec struct {
 type PodPolicy struct {
 	// Labels to add to the pods. "app" and everything that begins with "etcd_" is reserved.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:MaxProperties=256
 	// +kubebuilder:validation:XValidation:rule=`self.all(k, k != "app" && !k.startsWith("etcd_"))`,message=`must not contain the label app or a label that begins with etcd_, which the operator sets itself`
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// Labels that a node must have to run a member.
 	// +optional
+	// +nullable
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
 	// Scheduling constraints of the pods. Where it is not set, members are spread over nodes and zones
 	// as far as possible.
 	// +optional
+	// +nullable
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
 	// Deprecated: use affinity. It keeps members of the cluster on different nodes, and has no effect
 	// where affinity is set.
 	// +optional
+	// +nullable
 	AntiAffinity bool `json:"antiAffinity,omitempty"`
 
 	// Resources of the etcd container and of the init containers.
 	// +optional
+	// +nullable
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// Taints that the pods tolerate.
 	// +optional
+	// +nullable
 	// +listType=atomic
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
 	// Name of the PriorityClass of the pods.
 	// +optional
+	// +nullable
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
 	// Environment variables of the etcd container, by which etcd can be configured. What the operator
 	// sets by a flag (data directory, URLs, initial cluster, certificates) cannot be changed here.
 	// +optional
+	// +nullable
 	// +listType=atomic
 	EtcdEnv []corev1.EnvVar `json:"etcdEnv,omitempty"`
 
 	// Claim for the volume of each member. Without it, members keep their data in an emptyDir, which
 	// goes away with the pod. Only a larger storage request can be asked for later.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:XValidation:rule=`has(self.accessModes) == has(oldSelf.accessModes) && (!has(self.accessModes) || self.accessModes == oldSelf.accessModes)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.accessModes`
 	// +kubebuilder:validation:XValidation:rule=`has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.storageClassName`
 	// +kubebuilder:validation:XValidation:rule=`has(self.volumeMode) == has(oldSelf.volumeMode) && (!has(self.volumeMode) || self.volumeMode == oldSelf.volumeMode)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.volumeMode`
@@ -210,32 +231,38 @@ type PodPolicy struct {
 
 	// Annotations to add to the pods. "etcd.version" is reserved.
 	// +optional
+	// +nullable
 	Annotations map[string]string `json:"annotations,omitempty"`
 
 	// Image with a shell and nslookup for the init container that waits for the member's DNS record.
 	// Without it the operator's own image does that.
 	// +optional
+	// +nullable
 	BusyboxImage string `json:"busyboxImage,omitempty"`
 
 	// Security context of the pods.
 	// +optional
+	// +nullable
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 
 	// How many seconds a member's pod waits for its own DNS record before it fails and starts over.
 	// 0, the default, waits for as long as it takes.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0, which waits for as long as it takes, or more`
 	DNSTimeoutInSecond int64 `json:"DNSTimeoutInSecond,omitempty"`
 
 	// DNS domain of the Kubernetes cluster, with a leading dot, to be put at the end of member URLs:
 	// ".cluster.local". By default member URLs end in ".svc". It cannot be changed later.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.startsWith(".")`,message=`must begin with a dot, as in .cluster.local`
 	ClusterDomain string `json:"ClusterDomain"`
 
 	// Keeps the data in memory: the emptyDir becomes a tmpfs, which counts towards the memory limit. It
 	// has no effect with a persistent volume.
 	// +optional
+	// +nullable
 	Tmpfs bool `json:"tmpfs,omitempty"`
 }
 
@@ -243,16 +270,19 @@ type PodPolicy struct {
 type ServicePolicy struct {
 	// Annotations to add to the Service.
 	// +optional
+	// +nullable
 	Annotations map[string]string `json:"annotations,omitempty"`
 
 	// Name of the Service. Default: the cluster's name with "-client" behind it.
 	// +optional
+	// +nullable
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z]([-a-z0-9]*[a-z0-9])?$")`,message=`must begin with a letter and consist of lower case letters, digits and dashes, because it is the name of a Service`
 	Name string `json:"name,omitempty"`
 
 	// Selector of the Service. Default: the labels of the cluster's members.
 	// +optional
+	// +nullable
 	Selector map[string]string `json:"selector,omitempty"`
 }
 
@@ -260,6 +290,7 @@ type ServicePolicy struct {
 type TLSPolicy struct {
 	// Certificates from Secrets which the user provides and renews.
 	// +optional
+	// +nullable
 	Static *StaticTLS `json:"static,omitempty"`
 }
 
@@ -270,11 +301,13 @@ type TLSPolicy struct {
 type StaticTLS struct {
 	// Certificates of the members.
 	// +optional
+	// +nullable
 	Member *MemberSecret `json:"member,omitempty"`
 
 	// Secret with the client certificate by which the operator speaks to etcd: etcd-client.crt,
 	// etcd-client.key and etcd-client-ca.crt, or the keys of a kubernetes.io/tls Secret.
 	// +optional
+	// +nullable
 	OperatorSecret string `json:"operatorSecret,omitempty"`
 }
 
@@ -283,11 +316,13 @@ type MemberSecret struct {
 	// Secret for the traffic between members: peer.crt, peer.key and peer-ca.crt, or the keys of a
 	// kubernetes.io/tls Secret.
 	// +optional
+	// +nullable
 	PeerSecret string `json:"peerSecret,omitempty"`
 
 	// Secret for the traffic with clients: server.crt, server.key and server-ca.crt, or the keys of a
 	// kubernetes.io/tls Secret.
 	// +optional
+	// +nullable
 	ServerSecret string `json:"serverSecret,omitempty"`
 }
 

@@ -51,30 +51,44 @@ type EtcdClusterRef struct {
 // +kubebuilder:validation:XValidation:rule=`self.backupStorageType != "ABS" || has(self.abs)`,message=`must be set, because backupStorageType is ABS`,reason=FieldValueRequired,fieldPath=`.abs`
 // +kubebuilder:validation:XValidation:rule=`self.backupStorageType != "GCS" || has(self.gcs)`,message=`must be set, because backupStorageType is GCS`,reason=FieldValueRequired,fieldPath=`.gcs`
 // +kubebuilder:validation:XValidation:rule=`self.backupStorageType != "OSS" || has(self.oss)`,message=`must be set, because backupStorageType is OSS`,reason=FieldValueRequired,fieldPath=`.oss`
+// +kubebuilder:validation:XValidation:rule=`self.backupStorageType != "File" || has(self.file)`,message=`must be set, because backupStorageType is File`,reason=FieldValueRequired,fieldPath=`.file`
 type RestoreSpec struct {
-	// Kind of the store: S3, ABS, GCS or OSS. The block of the same name says where in it.
+	// Kind of the store: S3, ABS, GCS, OSS or File. The block of the same name says where in it.
 	BackupStorageType BackupStorageType `json:"backupStorageType"`
 
 	RestoreSource `json:",inline"`
 
 	// The EtcdCluster to restore.
 	EtcdCluster EtcdClusterRef `json:"etcdCluster"`
+
+	// Secret with age keys in "identities", for a backup that was encrypted.
+	// +optional
+	// +nullable
+	EncryptionSecret string `json:"encryptionSecret,omitempty"`
 }
 
 // RestoreSource holds one block for each kind of store; the one that backupStorageType names is used.
 type RestoreSource struct {
 	// Where in S3.
 	// +optional
+	// +nullable
 	S3 *S3RestoreSource `json:"s3,omitempty"`
 	// Where in Azure Blob Storage.
 	// +optional
+	// +nullable
 	ABS *ABSRestoreSource `json:"abs,omitempty"`
 	// Where in Google Cloud Storage.
 	// +optional
+	// +nullable
 	GCS *GCSRestoreSource `json:"gcs,omitempty"`
 	// Where in Alibaba Cloud OSS.
 	// +optional
+	// +nullable
 	OSS *OSSRestoreSource `json:"oss,omitempty"`
+	// Where on the volume that is mounted into the operator's pod.
+	// +optional
+	// +nullable
+	File *FileRestoreSource `json:"file,omitempty"`
 }
 
 // S3RestoreSource says where in S3 a backup is found.
@@ -87,10 +101,16 @@ type S3RestoreSource struct {
 	AWSSecret string `json:"awsSecret"`
 	// URL of the service. Default: Amazon's.
 	// +optional
+	// +nullable
 	Endpoint string `json:"endpoint"`
 	// Puts the bucket into the path of the URL rather than into the host name.
 	// +optional
+	// +nullable
 	ForcePathStyle bool `json:"forcePathStyle"`
+	// Section of the files in the Secret. Default: default.
+	// +optional
+	// +nullable
+	Profile string `json:"profile,omitempty"`
 }
 
 // ABSRestoreSource says where in Azure Blob Storage a backup is found.
@@ -102,6 +122,10 @@ type ABSRestoreSource struct {
 	// one.
 	// +kubebuilder:validation:MinLength=1
 	ABSSecret string `json:"absSecret"`
+	// URL of the service, with the account. Default: that of the account in its cloud.
+	// +optional
+	// +nullable
+	Endpoint string `json:"endpoint,omitempty"`
 }
 
 // GCSRestoreSource says where in Google Cloud Storage a backup is found.
@@ -111,7 +135,12 @@ type GCSRestoreSource struct {
 	Path string `json:"path"`
 	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
 	// +optional
+	// +nullable
 	GCPSecret string `json:"gcpSecret,omitempty"`
+	// URL of the service. Default: Google's.
+	// +optional
+	// +nullable
+	Endpoint string `json:"endpoint,omitempty"`
 }
 
 // OSSRestoreSource says where in Alibaba Cloud OSS a backup is found.
@@ -124,6 +153,7 @@ type OSSRestoreSource struct {
 	OSSSecret string `json:"ossSecret"`
 	// URL of the service. Default: http://oss-cn-hangzhou.aliyuncs.com.
 	// +optional
+	// +nullable
 	Endpoint string `json:"endpoint,omitempty"`
 }
 

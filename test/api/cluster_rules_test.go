@@ -99,7 +99,7 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 
 		{name: "keep the volumes", spec: "{size: 3, deletionPolicy: Retain}"},
 		{name: "unknown deletion policy", spec: "{size: 3, deletionPolicy: Keep}",
-			want: `[spec.deletionPolicy: Unsupported value: "Keep": supported values: "Delete", "Retain"` + unchecked},
+			want: `spec.deletionPolicy: Invalid value: "Keep": must be Delete, which is the default, or Retain`},
 	}
 	namespace := newNamespace(t)
 	for _, tc := range tests {
