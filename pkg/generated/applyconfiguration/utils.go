@@ -23,8 +23,18 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.ABSBackupSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("ABSRestoreSource"):
 		return &apiv1beta2.ABSRestoreSourceApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BackupEvidence"):
+		return &apiv1beta2.BackupEvidenceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BackupPolicy"):
 		return &apiv1beta2.BackupPolicyApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BackupProgress"):
+		return &apiv1beta2.BackupProgressApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BackupReport"):
+		return &apiv1beta2.BackupReportApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BackupRun"):
+		return &apiv1beta2.BackupRunApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BackupSchedule"):
+		return &apiv1beta2.BackupScheduleApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BackupSource"):
 		return &apiv1beta2.BackupSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BackupSpec"):
@@ -47,10 +57,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.EtcdClusterRefApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("EtcdRestore"):
 		return &apiv1beta2.EtcdRestoreApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("FileBackupSource"):
+		return &apiv1beta2.FileBackupSourceApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("FileRestoreSource"):
+		return &apiv1beta2.FileRestoreSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("GCSBackupSource"):
 		return &apiv1beta2.GCSBackupSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("GCSRestoreSource"):
 		return &apiv1beta2.GCSRestoreSourceApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("KeptBackup"):
+		return &apiv1beta2.KeptBackupApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("MemberSecret"):
 		return &apiv1beta2.MemberSecretApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("MembersStatus"):

@@ -15,6 +15,8 @@ type ABSBackupSourceApplyConfiguration struct {
 	// Secret with the keys "storage-account" and "storage-key", and "cloud" where it is not the public
 	// one.
 	ABSSecret *string `json:"absSecret,omitempty"`
+	// URL of the service, with the account. Default: that of the account in its cloud.
+	Endpoint *string `json:"endpoint,omitempty"`
 }
 
 // ABSBackupSourceApplyConfiguration constructs a declarative configuration of the ABSBackupSource type for use with
@@ -36,5 +38,13 @@ func (b *ABSBackupSourceApplyConfiguration) WithPath(value string) *ABSBackupSou
 // If called multiple times, the ABSSecret field is set to the value of the last call.
 func (b *ABSBackupSourceApplyConfiguration) WithABSSecret(value string) *ABSBackupSourceApplyConfiguration {
 	b.ABSSecret = &value
+	return b
+}
+
+// WithEndpoint sets the Endpoint field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Endpoint field is set to the value of the last call.
+func (b *ABSBackupSourceApplyConfiguration) WithEndpoint(value string) *ABSBackupSourceApplyConfiguration {
+	b.Endpoint = &value
 	return b
 }

@@ -16,6 +16,8 @@ type BackupPolicyApplyConfiguration struct {
 	BackupIntervalInSecond *int64 `json:"backupIntervalInSecond,omitempty"`
 	// How many backups to keep. 0 means all.
 	MaxBackups *int `json:"maxBackups,omitempty"`
+	// At which times to back up, instead of backupIntervalInSecond.
+	Schedule *BackupScheduleApplyConfiguration `json:"schedule,omitempty"`
 }
 
 // BackupPolicyApplyConfiguration constructs a declarative configuration of the BackupPolicy type for use with
@@ -45,5 +47,13 @@ func (b *BackupPolicyApplyConfiguration) WithBackupIntervalInSecond(value int64)
 // If called multiple times, the MaxBackups field is set to the value of the last call.
 func (b *BackupPolicyApplyConfiguration) WithMaxBackups(value int) *BackupPolicyApplyConfiguration {
 	b.MaxBackups = &value
+	return b
+}
+
+// WithSchedule sets the Schedule field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Schedule field is set to the value of the last call.
+func (b *BackupPolicyApplyConfiguration) WithSchedule(value *BackupScheduleApplyConfiguration) *BackupPolicyApplyConfiguration {
+	b.Schedule = value
 	return b
 }

@@ -18,6 +18,8 @@ type BackupSourceApplyConfiguration struct {
 	GCS *GCSBackupSourceApplyConfiguration `json:"gcs,omitempty"`
 	// Where in Alibaba Cloud OSS.
 	OSS *OSSBackupSourceApplyConfiguration `json:"oss,omitempty"`
+	// Where on the volume that is mounted into the operator's pod.
+	File *FileBackupSourceApplyConfiguration `json:"file,omitempty"`
 }
 
 // BackupSourceApplyConfiguration constructs a declarative configuration of the BackupSource type for use with
@@ -55,5 +57,13 @@ func (b *BackupSourceApplyConfiguration) WithGCS(value *GCSBackupSourceApplyConf
 // If called multiple times, the OSS field is set to the value of the last call.
 func (b *BackupSourceApplyConfiguration) WithOSS(value *OSSBackupSourceApplyConfiguration) *BackupSourceApplyConfiguration {
 	b.OSS = value
+	return b
+}
+
+// WithFile sets the File field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the File field is set to the value of the last call.
+func (b *BackupSourceApplyConfiguration) WithFile(value *FileBackupSourceApplyConfiguration) *BackupSourceApplyConfiguration {
+	b.File = value
 	return b
 }

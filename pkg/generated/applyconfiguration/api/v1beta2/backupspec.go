@@ -16,7 +16,7 @@ import (
 type BackupSpecApplyConfiguration struct {
 	// Client URLs of the cluster to back up, such as http://example-etcd-cluster-client:2379.
 	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
-	// Kind of the store: S3, ABS, GCS or OSS. The block of the same name says where in it.
+	// Kind of the store: S3, ABS, GCS, OSS or File. The block of the same name says where in it.
 	StorageType *apiv1beta2.BackupStorageType `json:"storageType,omitempty"`
 	// When to back up, and how many backups to keep. Without it, one backup is made.
 	BackupPolicy                   *BackupPolicyApplyConfiguration `json:"backupPolicy,omitempty"`
@@ -26,6 +26,22 @@ type BackupSpecApplyConfiguration struct {
 	ClientTLSSecret *string `json:"clientTLSSecret,omitempty"`
 	// Accepts any certificate from etcd. Use it only where the certificates cannot be checked.
 	AllowSelfSignedCertificates *bool `json:"allowSelfSignedCertificates,omitempty"`
+	// Secret with the keys "username" and "password", for etcd with authentication. The user needs the
+	// role root: etcd gives snapshots to no other.
+	EtcdAuthSecret *string `json:"etcdAuthSecret,omitempty"`
+	// How the backup is compressed: None, the default, or Zstd.
+	Compression *apiv1beta2.BackupCompression `json:"compression,omitempty"`
+	// Secret with age keys to encrypt the backup with before it leaves the operator: public ones in
+	// "recipients", or private ones in "identities". Who restores it needs the private ones.
+	EncryptionSecret *string `json:"encryptionSecret,omitempty"`
+	// How the backup is checked after it was written: None, the default, or Restore, which reads it
+	// back, lets an etcd open it and compares what is in it.
+	Verify *apiv1beta2.BackupVerification `json:"verify,omitempty"`
+	// How many seconds after its success this object is deleted, where it is not a periodic one. The
+	// backup itself stays. Default: never.
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	// What becomes of the backups when somebody deletes this object: Keep, the default, or Delete.
+	DeletionPolicy *apiv1beta2.BackupDeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
 // BackupSpecApplyConfiguration constructs a declarative configuration of the BackupSpec type for use with
@@ -92,6 +108,14 @@ func (b *BackupSpecApplyConfiguration) WithOSS(value *OSSBackupSourceApplyConfig
 	return b
 }
 
+// WithFile sets the File field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the File field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithFile(value *FileBackupSourceApplyConfiguration) *BackupSpecApplyConfiguration {
+	b.BackupSourceApplyConfiguration.File = value
+	return b
+}
+
 // WithClientTLSSecret sets the ClientTLSSecret field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the ClientTLSSecret field is set to the value of the last call.
@@ -105,5 +129,53 @@ func (b *BackupSpecApplyConfiguration) WithClientTLSSecret(value string) *Backup
 // If called multiple times, the AllowSelfSignedCertificates field is set to the value of the last call.
 func (b *BackupSpecApplyConfiguration) WithAllowSelfSignedCertificates(value bool) *BackupSpecApplyConfiguration {
 	b.AllowSelfSignedCertificates = &value
+	return b
+}
+
+// WithEtcdAuthSecret sets the EtcdAuthSecret field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the EtcdAuthSecret field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithEtcdAuthSecret(value string) *BackupSpecApplyConfiguration {
+	b.EtcdAuthSecret = &value
+	return b
+}
+
+// WithCompression sets the Compression field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Compression field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithCompression(value apiv1beta2.BackupCompression) *BackupSpecApplyConfiguration {
+	b.Compression = &value
+	return b
+}
+
+// WithEncryptionSecret sets the EncryptionSecret field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the EncryptionSecret field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithEncryptionSecret(value string) *BackupSpecApplyConfiguration {
+	b.EncryptionSecret = &value
+	return b
+}
+
+// WithVerify sets the Verify field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Verify field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithVerify(value apiv1beta2.BackupVerification) *BackupSpecApplyConfiguration {
+	b.Verify = &value
+	return b
+}
+
+// WithTTLSecondsAfterFinished sets the TTLSecondsAfterFinished field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TTLSecondsAfterFinished field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithTTLSecondsAfterFinished(value int32) *BackupSpecApplyConfiguration {
+	b.TTLSecondsAfterFinished = &value
+	return b
+}
+
+// WithDeletionPolicy sets the DeletionPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DeletionPolicy field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithDeletionPolicy(value apiv1beta2.BackupDeletionPolicy) *BackupSpecApplyConfiguration {
+	b.DeletionPolicy = &value
 	return b
 }

@@ -7,6 +7,7 @@ package v1beta2
 
 import (
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
 // BackupStatusApplyConfiguration represents a declarative configuration of the BackupStatus type for use
@@ -25,7 +26,8 @@ type BackupStatusApplyConfiguration struct {
 	// When the last successful backup was made.
 	LastSuccessDate *v1.Time `json:"lastSuccessDate,omitempty"`
 	// When a backup was last tried, whether or not it succeeded.
-	LastExecutionDate *v1.Time `json:"lastExecutionDate,omitempty"`
+	LastExecutionDate              *v1.Time `json:"lastExecutionDate,omitempty"`
+	BackupReportApplyConfiguration `json:""`
 }
 
 // BackupStatusApplyConfiguration constructs a declarative configuration of the BackupStatus type for use with
@@ -79,5 +81,111 @@ func (b *BackupStatusApplyConfiguration) WithLastSuccessDate(value v1.Time) *Bac
 // If called multiple times, the LastExecutionDate field is set to the value of the last call.
 func (b *BackupStatusApplyConfiguration) WithLastExecutionDate(value v1.Time) *BackupStatusApplyConfiguration {
 	b.LastExecutionDate = &value
+	return b
+}
+
+// WithObservedGeneration sets the ObservedGeneration field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ObservedGeneration field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithObservedGeneration(value int64) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.ObservedGeneration = &value
+	return b
+}
+
+// WithConditions adds the given value to the Conditions field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Conditions field.
+func (b *BackupStatusApplyConfiguration) WithConditions(values ...*metav1.ConditionApplyConfiguration) *BackupStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithConditions")
+		}
+		b.BackupReportApplyConfiguration.Conditions = append(b.BackupReportApplyConfiguration.Conditions, *values[i])
+	}
+	return b
+}
+
+// WithURL sets the URL field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the URL field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithURL(value string) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.URL = &value
+	return b
+}
+
+// WithSize sets the Size field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Size field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithSize(value int64) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.Size = &value
+	return b
+}
+
+// WithSHA256 sets the SHA256 field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SHA256 field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithSHA256(value string) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.SHA256 = &value
+	return b
+}
+
+// WithDuration sets the Duration field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Duration field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithDuration(value v1.Duration) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.Duration = &value
+	return b
+}
+
+// WithVerification sets the Verification field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Verification field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithVerification(value *BackupEvidenceApplyConfiguration) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.Verification = value
+	return b
+}
+
+// WithRun sets the Run field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Run field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithRun(value *BackupRunApplyConfiguration) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.Run = value
+	return b
+}
+
+// WithNextRun sets the NextRun field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NextRun field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithNextRun(value v1.Time) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.NextRun = &value
+	return b
+}
+
+// WithLastScheduled sets the LastScheduled field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastScheduled field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithLastScheduled(value v1.Time) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.LastScheduled = &value
+	return b
+}
+
+// WithFailures sets the Failures field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Failures field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithFailures(value int32) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.Failures = &value
+	return b
+}
+
+// WithBackups adds the given value to the Backups field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Backups field.
+func (b *BackupStatusApplyConfiguration) WithBackups(values ...*KeptBackupApplyConfiguration) *BackupStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithBackups")
+		}
+		b.BackupReportApplyConfiguration.Backups = append(b.BackupReportApplyConfiguration.Backups, *values[i])
+	}
 	return b
 }

@@ -14,6 +14,8 @@ type GCSBackupSourceApplyConfiguration struct {
 	Path *string `json:"path,omitempty"`
 	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
 	GCPSecret *string `json:"gcpSecret,omitempty"`
+	// URL of the service. Default: Google's.
+	Endpoint *string `json:"endpoint,omitempty"`
 }
 
 // GCSBackupSourceApplyConfiguration constructs a declarative configuration of the GCSBackupSource type for use with
@@ -35,5 +37,13 @@ func (b *GCSBackupSourceApplyConfiguration) WithPath(value string) *GCSBackupSou
 // If called multiple times, the GCPSecret field is set to the value of the last call.
 func (b *GCSBackupSourceApplyConfiguration) WithGCPSecret(value string) *GCSBackupSourceApplyConfiguration {
 	b.GCPSecret = &value
+	return b
+}
+
+// WithEndpoint sets the Endpoint field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Endpoint field is set to the value of the last call.
+func (b *GCSBackupSourceApplyConfiguration) WithEndpoint(value string) *GCSBackupSourceApplyConfiguration {
+	b.Endpoint = &value
 	return b
 }

@@ -14,6 +14,8 @@ type GCSRestoreSourceApplyConfiguration struct {
 	Path *string `json:"path,omitempty"`
 	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
 	GCPSecret *string `json:"gcpSecret,omitempty"`
+	// URL of the service. Default: Google's.
+	Endpoint *string `json:"endpoint,omitempty"`
 }
 
 // GCSRestoreSourceApplyConfiguration constructs a declarative configuration of the GCSRestoreSource type for use with
@@ -35,5 +37,13 @@ func (b *GCSRestoreSourceApplyConfiguration) WithPath(value string) *GCSRestoreS
 // If called multiple times, the GCPSecret field is set to the value of the last call.
 func (b *GCSRestoreSourceApplyConfiguration) WithGCPSecret(value string) *GCSRestoreSourceApplyConfiguration {
 	b.GCPSecret = &value
+	return b
+}
+
+// WithEndpoint sets the Endpoint field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Endpoint field is set to the value of the last call.
+func (b *GCSRestoreSourceApplyConfiguration) WithEndpoint(value string) *GCSRestoreSourceApplyConfiguration {
+	b.Endpoint = &value
 	return b
 }

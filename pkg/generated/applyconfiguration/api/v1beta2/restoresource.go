@@ -18,6 +18,8 @@ type RestoreSourceApplyConfiguration struct {
 	GCS *GCSRestoreSourceApplyConfiguration `json:"gcs,omitempty"`
 	// Where in Alibaba Cloud OSS.
 	OSS *OSSRestoreSourceApplyConfiguration `json:"oss,omitempty"`
+	// Where on the volume that is mounted into the operator's pod.
+	File *FileRestoreSourceApplyConfiguration `json:"file,omitempty"`
 }
 
 // RestoreSourceApplyConfiguration constructs a declarative configuration of the RestoreSource type for use with
@@ -55,5 +57,13 @@ func (b *RestoreSourceApplyConfiguration) WithGCS(value *GCSRestoreSourceApplyCo
 // If called multiple times, the OSS field is set to the value of the last call.
 func (b *RestoreSourceApplyConfiguration) WithOSS(value *OSSRestoreSourceApplyConfiguration) *RestoreSourceApplyConfiguration {
 	b.OSS = value
+	return b
+}
+
+// WithFile sets the File field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the File field is set to the value of the last call.
+func (b *RestoreSourceApplyConfiguration) WithFile(value *FileRestoreSourceApplyConfiguration) *RestoreSourceApplyConfiguration {
+	b.File = value
 	return b
 }

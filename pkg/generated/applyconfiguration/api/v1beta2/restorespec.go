@@ -14,11 +14,13 @@ import (
 //
 // RestoreSpec says what to restore, and from where.
 type RestoreSpecApplyConfiguration struct {
-	// Kind of the store: S3, ABS, GCS or OSS. The block of the same name says where in it.
+	// Kind of the store: S3, ABS, GCS, OSS or File. The block of the same name says where in it.
 	BackupStorageType               *apiv1beta2.BackupStorageType `json:"backupStorageType,omitempty"`
 	RestoreSourceApplyConfiguration `json:""`
 	// The EtcdCluster to restore.
 	EtcdCluster *EtcdClusterRefApplyConfiguration `json:"etcdCluster,omitempty"`
+	// Secret with age keys in "identities", for a backup that was encrypted.
+	EncryptionSecret *string `json:"encryptionSecret,omitempty"`
 }
 
 // RestoreSpecApplyConfiguration constructs a declarative configuration of the RestoreSpec type for use with
@@ -67,10 +69,26 @@ func (b *RestoreSpecApplyConfiguration) WithOSS(value *OSSRestoreSourceApplyConf
 	return b
 }
 
+// WithFile sets the File field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the File field is set to the value of the last call.
+func (b *RestoreSpecApplyConfiguration) WithFile(value *FileRestoreSourceApplyConfiguration) *RestoreSpecApplyConfiguration {
+	b.RestoreSourceApplyConfiguration.File = value
+	return b
+}
+
 // WithEtcdCluster sets the EtcdCluster field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the EtcdCluster field is set to the value of the last call.
 func (b *RestoreSpecApplyConfiguration) WithEtcdCluster(value *EtcdClusterRefApplyConfiguration) *RestoreSpecApplyConfiguration {
 	b.EtcdCluster = value
+	return b
+}
+
+// WithEncryptionSecret sets the EncryptionSecret field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the EncryptionSecret field is set to the value of the last call.
+func (b *RestoreSpecApplyConfiguration) WithEncryptionSecret(value string) *RestoreSpecApplyConfiguration {
+	b.EncryptionSecret = &value
 	return b
 }

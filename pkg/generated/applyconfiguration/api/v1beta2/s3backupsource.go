@@ -18,6 +18,11 @@ type S3BackupSourceApplyConfiguration struct {
 	Endpoint *string `json:"endpoint,omitempty"`
 	// Puts the bucket into the path of the URL rather than into the host name.
 	ForcePathStyle *bool `json:"forcePathStyle,omitempty"`
+	// Section of the files in the Secret. Default: default.
+	Profile *string `json:"profile,omitempty"`
+	// Sends a CRC32C with every request, for the service to check. Many services that are compatible
+	// with S3 refuse that.
+	Checksums *bool `json:"checksums,omitempty"`
 }
 
 // S3BackupSourceApplyConfiguration constructs a declarative configuration of the S3BackupSource type for use with
@@ -55,5 +60,21 @@ func (b *S3BackupSourceApplyConfiguration) WithEndpoint(value string) *S3BackupS
 // If called multiple times, the ForcePathStyle field is set to the value of the last call.
 func (b *S3BackupSourceApplyConfiguration) WithForcePathStyle(value bool) *S3BackupSourceApplyConfiguration {
 	b.ForcePathStyle = &value
+	return b
+}
+
+// WithProfile sets the Profile field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Profile field is set to the value of the last call.
+func (b *S3BackupSourceApplyConfiguration) WithProfile(value string) *S3BackupSourceApplyConfiguration {
+	b.Profile = &value
+	return b
+}
+
+// WithChecksums sets the Checksums field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Checksums field is set to the value of the last call.
+func (b *S3BackupSourceApplyConfiguration) WithChecksums(value bool) *S3BackupSourceApplyConfiguration {
+	b.Checksums = &value
 	return b
 }

@@ -18,6 +18,8 @@ type S3RestoreSourceApplyConfiguration struct {
 	Endpoint *string `json:"endpoint,omitempty"`
 	// Puts the bucket into the path of the URL rather than into the host name.
 	ForcePathStyle *bool `json:"forcePathStyle,omitempty"`
+	// Section of the files in the Secret. Default: default.
+	Profile *string `json:"profile,omitempty"`
 }
 
 // S3RestoreSourceApplyConfiguration constructs a declarative configuration of the S3RestoreSource type for use with
@@ -55,5 +57,13 @@ func (b *S3RestoreSourceApplyConfiguration) WithEndpoint(value string) *S3Restor
 // If called multiple times, the ForcePathStyle field is set to the value of the last call.
 func (b *S3RestoreSourceApplyConfiguration) WithForcePathStyle(value bool) *S3RestoreSourceApplyConfiguration {
 	b.ForcePathStyle = &value
+	return b
+}
+
+// WithProfile sets the Profile field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Profile field is set to the value of the last call.
+func (b *S3RestoreSourceApplyConfiguration) WithProfile(value string) *S3RestoreSourceApplyConfiguration {
+	b.Profile = &value
 	return b
 }
