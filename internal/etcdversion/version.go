@@ -70,7 +70,17 @@ func (v Version) HasLearners() bool { return v.AtLeast(3, 4) }
 
 // HasManyLearners reports whether the number of learners can be raised above
 // the one that etcd allows by default.
-func (v Version) HasManyLearners() bool { return v.AtLeast(3, 5) }
+func (v Version) HasManyLearners() bool { return v.AtLeast(3, 6) }
+
+// SkipPeerNameCheck is the environment variable by which members accept any name
+// in a peer's certificate; a release refuses to start with that of another beside
+// its own.
+func (v Version) SkipPeerNameCheck() string {
+	if v.AtLeast(3, 6) {
+		return "ETCD_PEER_SKIP_CLIENT_SAN_VERIFICATION"
+	}
+	return "ETCD_EXPERIMENTAL_PEER_SKIP_CLIENT_SAN_VERIFICATION"
+}
 
 // HasMetricsListener reports whether etcd can serve its health and metrics on
 // a listener of their own, without client certificates.

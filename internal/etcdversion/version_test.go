@@ -67,8 +67,8 @@ func TestFeaturesByVersion(t *testing.T) {
 		{"3.3.27", false, false, false, true},
 		{"3.4.23", true, false, false, true},
 		{"3.4.29", true, false, true, true},
-		{"3.5.10", true, true, false, true},
-		{"3.5.35", true, true, true, true},
+		{"3.5.10", true, false, false, true},
+		{"3.5.35", true, false, true, true},
 		{"3.6.0", true, true, true, true},
 		{"3.7.3", true, true, true, true},
 	} {

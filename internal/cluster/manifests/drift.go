@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/etcdversion"
 )
 
 // fixedParts are the parts of the spec that a running pod cannot change. What the
@@ -75,6 +76,13 @@ func applied(p v1beta2.PodPolicy) string {
 func NeedsReplacing(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	made, ok := pod.Annotations[AnnotationPolicy]
 	return ok && made != Fingerprint(c)
+}
+
+// NeedsNewSettings reports whether a change of the image alone is not enough: the
+// version that the spec asks for does not know a setting that the pod was started with.
+func NeedsNewSettings(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	old := etcdversion.Version{Major: 3, Minor: 5}.SkipPeerNameCheck()
+	return c.Spec.TLS.IsSecurePeer() && version(c).AtLeast(3, 7) && hasEnv(pod, old)
 }
 
 // NeedsImage reports whether the pod's etcd is of another image than the spec's.

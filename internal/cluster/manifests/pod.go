@@ -5,6 +5,7 @@ package manifests
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -151,20 +152,30 @@ func etcdCommand(c *v1beta2.EtcdCluster, s Start) []string {
 // image does: etcd refuses to start over a flag it does not know, but only warns
 // of a variable.
 func versionedSettings(c *v1beta2.EtcdCluster) []corev1.EnvVar {
-	env := []corev1.EnvVar{
-		{Name: "ETCD_MAX_LEARNERS", Value: strconv.Itoa(MaxLearners)},
-		{Name: "ETCD_EXPERIMENTAL_MAX_LEARNERS", Value: strconv.Itoa(MaxLearners)},
-	}
+	env := []corev1.EnvVar{{Name: envMaxLearners, Value: strconv.Itoa(MaxLearners)}}
 	if c.Spec.TLS.IsSecurePeer() {
 		// Without this etcd asks DNS which name a peer's address has. A pod
 		// has several, and DNS may answer with one that is not in the
 		// certificate. That the certificate is signed by the peers' own CA
 		// is checked all the same.
-		env = append(env,
-			corev1.EnvVar{Name: "ETCD_PEER_SKIP_CLIENT_SAN_VERIFICATION", Value: "true"},
-			corev1.EnvVar{Name: "ETCD_EXPERIMENTAL_PEER_SKIP_CLIENT_SAN_VERIFICATION", Value: "true"})
+		env = append(env, corev1.EnvVar{Name: version(c).SkipPeerNameCheck(), Value: "true"})
 	}
 	return env
+}
+
+const envMaxLearners = "ETCD_MAX_LEARNERS"
+
+// HasRoomForLearners reports whether the pod's etcd was started with room for many
+// learners. Those of other operators were not.
+func HasRoomForLearners(pod *corev1.Pod) bool { return hasEnv(pod, envMaxLearners) }
+
+func hasEnv(pod *corev1.Pod, name string) bool {
+	for _, c := range pod.Spec.Containers {
+		if c.Name == ContainerEtcd && slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name }) {
+			return true
+		}
+	}
+	return false
 }
 
 // readiness asks etcd's metrics listener, which needs neither a shell nor a client

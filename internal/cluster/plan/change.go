@@ -69,7 +69,12 @@ func (p *planner) needsImage(pod *corev1.Pod) bool {
 
 // isOutdated reports whether the pod has to be interrupted to become what the spec says.
 func (p *planner) isOutdated(pod *corev1.Pod) bool {
-	return pod != nil && (p.needsImage(pod) || manifests.NeedsReplacing(p.cluster, pod))
+	return pod != nil && (p.needsImage(pod) || p.needsNewPod(pod))
+}
+
+// needsNewPod reports whether the pod cannot be changed to what the spec says.
+func (p *planner) needsNewPod(pod *corev1.Pod) bool {
+	return manifests.NeedsReplacing(p.cluster, pod) || (p.needsImage(pod) && manifests.NeedsNewSettings(p.cluster, pod))
 }
 
 // byNewMember reports whether the outdated member can only be brought up to date by
@@ -79,7 +84,7 @@ func (p *planner) byNewMember(m *snapshot.Member) bool {
 	if !p.isOutdated(m.Pod) {
 		return false
 	}
-	if manifests.NeedsReplacing(p.cluster, m.Pod) && m.Claim == nil {
+	if p.needsNewPod(m.Pod) && m.Claim == nil {
 		return true
 	}
 	return !p.votes.AfterInterrupting(m.IsHealthy()).HasQuorum()
@@ -326,7 +331,7 @@ func (p *planner) roll() *Step {
 	if step := p.moveLeaderFrom(m); step != nil {
 		return step
 	}
-	if !manifests.NeedsReplacing(p.cluster, m.Pod) {
+	if !p.needsNewPod(m.Pod) {
 		step := p.changePod(m.Pod, fmt.Sprintf("change member %s to %s", m.Name, manifests.Image(p.cluster)), func(pod *corev1.Pod) {
 			manifests.SetImage(p.cluster, pod)
 		})

@@ -178,7 +178,7 @@ func (p *planner) grow() *Step {
 // manyLearners reports whether every member was started with room for many
 // learners. Members of another operator were not, and etcd's members must agree.
 func (p *planner) manyLearners(list []snapshot.Member, version etcdversion.Version) bool {
-	if !version.HasManyLearners() || p.helperGone() {
+	if !version.HasManyLearners() || !p.oldestVersion().HasManyLearners() || p.helperGone() {
 		return false
 	}
 	for _, m := range list {
@@ -188,7 +188,7 @@ func (p *planner) manyLearners(list []snapshot.Member, version etcdversion.Versi
 			}
 			continue
 		}
-		if !hasRoomForLearners(m.Pod) {
+		if !manifests.HasRoomForLearners(m.Pod) {
 			return false
 		}
 	}
@@ -199,17 +199,6 @@ func (p *planner) manyLearners(list []snapshot.Member, version etcdversion.Versi
 // which those that start together hinder each other.
 func (p *planner) helperGone() bool {
 	return p.cluster.Spec.Pod != nil && p.cluster.Spec.Pod.BusyboxImage != ""
-}
-
-func hasRoomForLearners(pod *corev1.Pod) bool {
-	for _, c := range pod.Spec.Containers {
-		for _, e := range c.Env {
-			if c.Name == manifests.ContainerEtcd && e.Name == "ETCD_MAX_LEARNERS" && e.Value != "1" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // secretsForNewPods is secretsThere for a cluster that runs: it says what is missing,
