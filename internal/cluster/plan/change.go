@@ -52,7 +52,10 @@ func (p *planner) versionForNewMembers() etcdversion.Version {
 	}
 	proven := p.votes.Voters < 3
 	for _, m := range p.members {
-		if m.IsHealthy() && m.Pod != nil && !manifests.NeedsImage(p.cluster, m.Pod) {
+		if m.Pod == nil {
+			continue
+		}
+		if byImage := manifests.NeedsImage(p.cluster, m.Pod); (m.IsHealthy() && !byImage) || (byImage && manifests.NeedsNewSettings(p.cluster, m.Pod)) {
 			proven = true
 		}
 	}
