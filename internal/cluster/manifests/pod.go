@@ -96,7 +96,7 @@ func etcdContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 			{Name: "client", ContainerPort: ClientPort, Protocol: corev1.ProtocolTCP},
 		},
 		Resources:                *policy.Resources.DeepCopy(),
-		SecurityContext:          containerSecurity(),
+		SecurityContext:          containerSecurity(policy),
 		VolumeMounts:             []corev1.VolumeMount{{Name: volumeData, MountPath: mountData}},
 		ReadinessProbe:           readiness(c),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
@@ -211,7 +211,7 @@ func gateContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 		Name:                     ContainerGate,
 		ImagePullPolicy:          corev1.PullIfNotPresent,
 		Resources:                *policy.Resources.DeepCopy(),
-		SecurityContext:          containerSecurity(),
+		SecurityContext:          containerSecurity(policy),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 	if policy.BusyboxImage != "" {
@@ -307,7 +307,13 @@ func podSecurity(policy v1beta2.PodPolicy) *corev1.PodSecurityContext {
 	}
 }
 
-func containerSecurity() *corev1.SecurityContext {
+// containerSecurity drops what etcd does not need. Where the spec lets it run as root it
+// keeps root's capabilities: without them it could not write into a folder that
+// belongs to another user.
+func containerSecurity(policy v1beta2.PodPolicy) *corev1.SecurityContext {
+	if user := policy.SecurityContext; user != nil && (user.RunAsUser == nil || *user.RunAsUser == 0) {
+		return &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false)}
+	}
 	return &corev1.SecurityContext{
 		AllowPrivilegeEscalation: ptr.To(false),
 		ReadOnlyRootFilesystem:   ptr.To(true),
