@@ -42,7 +42,7 @@ type lease struct {
 // a new identity would have to wait until the old one's 15 s are over. Two pods of
 // a Deployment never have the same name.
 func newLease(cfg *rest.Config, namespace, name, podName string) (resourcelock.Interface, error) {
-	cfg = rest.AddUserAgent(cfg, "leader-election")
+	cfg = rest.AddUserAgent(rest.CopyConfig(cfg), "leader-election")
 	// One request that hangs must not cost the leadership.
 	cfg.Timeout = renewDeadline / 2
 	client, err := coordinationv1client.NewForConfig(cfg)

@@ -103,6 +103,17 @@ func (s *Settings) readEnvironment(getenv func(string) string) error {
 // There is no fallback to the user's own kubeconfig: a program that changes clusters
 // must not choose one by accident.
 func restConfig(getenv func(string) string) (*rest.Config, error) {
+	cfg, err := findCluster(getenv)
+	if err != nil {
+		return nil, err
+	}
+	// The API server itself sees to fairness among its clients; a limit here
+	// would only hold one cluster up because of another.
+	cfg.QPS = -1
+	return cfg, nil
+}
+
+func findCluster(getenv func(string) string) (*rest.Config, error) {
 	if path := getenv(clientcmd.RecommendedConfigPathEnvVar); path != "" {
 		cfg, err := clientcmd.BuildConfigFromFlags("", path)
 		if err != nil {
