@@ -104,17 +104,19 @@ func TestObjectsAreExactlyThese(t *testing.T) {
 	ipv6 := seedOf(plain)
 	ipv6.IPv6 = true
 	for name, object := range map[string]any{
-		"seed":                 manifests.MemberPod(plain, seedOf(plain)),
-		"seed-ipv6":            manifests.MemberPod(plain, ipv6),
-		"joiner":               manifests.MemberPod(plain, joinerOf(plain)),
-		"joiner-everything":    manifests.MemberPod(full, joinerOf(full)),
-		"seed-busybox-3.2":     manifests.MemberPod(busybox, seedOf(busybox)),
-		"peer-service":         manifests.PeerService(plain),
-		"client-service":       manifests.ClientService(plain),
-		"client-service-named": manifests.ClientService(example(func(c *v1beta2.EtcdCluster) { c.Spec.Service = &v1beta2.ServicePolicy{Name: "db", Selector: map[string]string{"a": "b"}} })),
-		"budget":               manifests.Budget(plain, 2),
-		"claim":                manifests.Claim(full, "example-b"),
-		"claim-retained":       manifests.Claim(example(func(c *v1beta2.EtcdCluster) { everything(c); c.Spec.DeletionPolicy = v1beta2.DeletionPolicyRetain }), "example-b"),
+		"seed":              manifests.MemberPod(plain, seedOf(plain)),
+		"seed-ipv6":         manifests.MemberPod(plain, ipv6),
+		"joiner":            manifests.MemberPod(plain, joinerOf(plain)),
+		"joiner-everything": manifests.MemberPod(full, joinerOf(full)),
+		"seed-busybox-3.2":  manifests.MemberPod(busybox, seedOf(busybox)),
+		"peer-service":      manifests.PeerService(plain),
+		"client-service":    manifests.ClientService(plain),
+		"client-service-named": manifests.ClientService(example(func(c *v1beta2.EtcdCluster) {
+			c.Spec.Service = &v1beta2.ServicePolicy{Name: "db", Selector: map[string]string{"a": "b"}}
+		})),
+		"budget":         manifests.Budget(plain, 2),
+		"claim":          manifests.Claim(full, "example-b"),
+		"claim-retained": manifests.Claim(example(func(c *v1beta2.EtcdCluster) { everything(c); c.Spec.DeletionPolicy = v1beta2.DeletionPolicyRetain }), "example-b"),
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, object) })
 	}
@@ -147,16 +149,18 @@ func TestEachChangeOfTheSpecIsSeen(t *testing.T) {
 		change                              func(*v1beta2.EtcdCluster)
 		replace, image, resources, metadata bool
 	}{
-		"version":        {change: func(c *v1beta2.EtcdCluster) { c.Spec.Version = "3.6.16" }, image: true},
-		"repository":     {change: func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "mirror/etcd" }, image: true},
-		"environment":    {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.EtcdEnv = nil }, replace: true},
-		"node selector":  {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.NodeSelector = nil }, replace: true},
-		"anti-affinity":  {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.AntiAffinity = false }, replace: true},
-		"tolerations":    {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.Tolerations = nil }, replace: true},
-		"priority":       {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.PriorityClassName = "" }, replace: true},
-		"security":       {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.SecurityContext = &corev1.PodSecurityContext{} }, replace: true},
-		"a TLS secret":   {change: func(c *v1beta2.EtcdCluster) { c.Spec.TLS.Static.Member.PeerSecret = "other" }, replace: true},
-		"resources":      {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("200m") }, resources: true},
+		"version":       {change: func(c *v1beta2.EtcdCluster) { c.Spec.Version = "3.6.16" }, image: true},
+		"repository":    {change: func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "mirror/etcd" }, image: true},
+		"environment":   {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.EtcdEnv = nil }, replace: true},
+		"node selector": {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.NodeSelector = nil }, replace: true},
+		"anti-affinity": {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.AntiAffinity = false }, replace: true},
+		"tolerations":   {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.Tolerations = nil }, replace: true},
+		"priority":      {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.PriorityClassName = "" }, replace: true},
+		"security":      {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.SecurityContext = &corev1.PodSecurityContext{} }, replace: true},
+		"a TLS secret":  {change: func(c *v1beta2.EtcdCluster) { c.Spec.TLS.Static.Member.PeerSecret = "other" }, replace: true},
+		"resources": {change: func(c *v1beta2.EtcdCluster) {
+			c.Spec.Pod.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("200m")
+		}, resources: true},
 		"new label":      {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.Labels["new"] = "yes" }, metadata: true},
 		"label gone":     {change: func(c *v1beta2.EtcdCluster) { delete(c.Spec.Pod.Labels, "team") }, metadata: true},
 		"new annotation": {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.Annotations["new"] = "yes" }, metadata: true},

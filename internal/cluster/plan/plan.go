@@ -57,14 +57,22 @@ type planner struct {
 func Next(s *snapshot.Snapshot) Plan {
 	p := &planner{s: s, cluster: s.Cluster, members: s.Members()}
 	p.votes = snapshot.CountVotes(p.members)
-	for _, decide := range []func() *Step{
+	if step := p.first(
 		// May anything be done at all?
 		p.mayAct,
-		// What the cluster stands on.
-		p.services,
-		// That it exists, exactly once.
-		p.bootstrap,
-		// That a majority of it agrees.
+		// What members stand on.
+		p.peerService,
+	); step != nil || p.stopped {
+		return p.plan(step)
+	}
+	// That the cluster exists, exactly once.
+	if step := p.bootstrap(); step != nil {
+		return p.plan(step)
+	}
+	return p.plan(p.first(
+		// What is around the members; there is time for it while the first one starts.
+		p.around,
+		// That a majority agrees.
 		p.quorum,
 		// What etcd no longer knows.
 		p.leftovers,
@@ -82,15 +90,22 @@ func Next(s *snapshot.Snapshot) Plan {
 		// What interrupts a member.
 		p.shrink,
 		p.roll,
-	} {
-		if step := decide(); step != nil {
-			return Plan{Step: step, Waits: p.waits, LookAgain: soon}
-		}
-		if p.stopped {
-			break
+	))
+}
+
+// first takes the first step that one of the decisions asks for, until one forbids
+// all that follow.
+func (p *planner) first(decisions ...func() *Step) *Step {
+	for _, decide := range decisions {
+		if step := decide(); step != nil || p.stopped {
+			return step
 		}
 	}
-	return Plan{Waits: p.waits, LookAgain: p.lookAgain}
+	return nil
+}
+
+func (p *planner) plan(step *Step) Plan {
+	return Plan{Step: step, Waits: p.waits, LookAgain: p.lookAgain}
 }
 
 // refuse notes a reason for not doing more. Decisions that follow still run.

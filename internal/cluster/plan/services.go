@@ -12,9 +12,8 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
 )
 
-// services sees to the objects around the members: names, the way for clients, and
-// the limit for drains.
-func (p *planner) services() *Step {
+// peerService sees to the members' names.
+func (p *planner) peerService() *Step {
 	if p.s.PeerService == nil {
 		return &Step{Kind: Create, Why: "create the headless service that gives members their names", Object: manifests.PeerService(p.cluster)}
 	}
@@ -24,6 +23,11 @@ func (p *planner) services() *Step {
 		changed.Spec.PublishNotReadyAddresses = true
 		return &Step{Kind: Change, Why: "publish the names of members that are not ready yet", From: p.s.PeerService, Object: changed}
 	}
+	return nil
+}
+
+// around sees to the way for clients and to the limit for drains.
+func (p *planner) around() *Step {
 	if p.s.ClientService == nil {
 		return &Step{Kind: Create, Why: "create the service for clients", Object: manifests.ClientService(p.cluster)}
 	}
