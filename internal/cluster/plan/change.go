@@ -128,7 +128,7 @@ func (p *planner) marks() *Step {
 			setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))
 		}
 		if m.IsVoter() && m.IsHealthy() && (target == nil || target.Name != m.Name) {
-			changed.Labels[manifests.LabelServing] = "true"
+			setLabel(changed, manifests.LabelServing, "true")
 			delete(changed.Annotations, manifests.AnnotationDrained)
 		}
 		if manifests.AdjustMetadata(p.cluster, changed) || !sameMarks(m.Pod, changed) {
@@ -148,6 +148,13 @@ func sameMarks(a, b *corev1.Pod) bool {
 	_, drainedB := b.Annotations[manifests.AnnotationDrained]
 	return a.Annotations[manifests.AnnotationMemberID] == b.Annotations[manifests.AnnotationMemberID] &&
 		a.Labels[manifests.LabelServing] == b.Labels[manifests.LabelServing] && drainedA == drainedB
+}
+
+func setLabel(pod *corev1.Pod, key, value string) {
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	pod.Labels[key] = value
 }
 
 func setAnnotation(pod *corev1.Pod, key, value string) {
@@ -237,9 +244,10 @@ func (p *planner) shrink() *Step {
 		Why: fmt.Sprintf("remove member %s: the cluster has %d members, %d are asked for", m.Name, len(p.inEtcd()), p.cluster.Spec.Size)}
 }
 
-// victim chooses who goes: never the leader while another can, unhealthy members
-// first, then outdated ones, then the one whose node and zone have the most members.
-// One whose clients were already sent away stays the choice.
+// victim chooses who goes: unhealthy members first, then outdated ones, whose
+// successor is there, and never the leader while another of the same kind can; then
+// the one whose zone and node have the most members. One whose clients were already
+// sent away stays the choice.
 func (p *planner) victim() *snapshot.Member {
 	list := p.inEtcd()
 	nodes, zones := map[string]int{}, map[string]int{}
@@ -250,7 +258,7 @@ func (p *planner) victim() *snapshot.Member {
 	}
 	rank := func(m *snapshot.Member) []int {
 		return []int{
-			b2i(m.IsLearner()), b2i(!m.IsHealthy()), b2i(!m.IsLeader()), b2i(p.byNewMember(m)), b2i(isDrained(m)),
+			b2i(m.IsLearner()), b2i(!m.IsHealthy()), b2i(p.byNewMember(m)), b2i(!m.IsLeader()), b2i(isDrained(m)),
 			b2i(p.s.Nodes[nodeOf(m)].Cordoned), zones[zone(m)], nodes[nodeOf(m)],
 		}
 	}
@@ -288,7 +296,7 @@ func isDrained(m *snapshot.Member) bool {
 // drain takes a member out of the client service before it is interrupted, and
 // reports whether its clients still need a moment.
 func (p *planner) drain(m *snapshot.Member) (step *Step, wait bool) {
-	if m.Pod == nil || m.IsTerminating() || !m.IsHealthy() {
+	if m.Pod == nil || m.IsTerminating() || !m.IsVoter() || !m.IsHealthy() {
 		return nil, false
 	}
 	since, drained := m.Pod.Annotations[manifests.AnnotationDrained]

@@ -13,6 +13,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
 	"github.com/etcd-operator/etcd-operator/internal/etcdversion"
 )
 
@@ -20,7 +21,7 @@ import (
 func (p *planner) leftovers() *Step {
 	for i := range p.members {
 		m := &p.members[i]
-		if m.InEtcd != nil {
+		if m.InEtcd != nil || p.answersAsMember(m) {
 			continue
 		}
 		switch {
@@ -31,6 +32,12 @@ func (p *planner) leftovers() *Step {
 		}
 	}
 	return nil
+}
+
+// answersAsMember reports whether the pod's etcd is on the list under another name than
+// its pod's. The operator does not name members so, but somebody may.
+func (p *planner) answersAsMember(m *snapshot.Member) bool {
+	return m.Status != nil && slices.ContainsFunc(p.s.Etcd.Membership.Members, func(e etcd.Member) bool { return e.ID == m.Status.MemberID })
 }
 
 // promote gives a learner that has caught up its vote.
@@ -97,6 +104,10 @@ func (p *planner) giveUpVoter() *Step {
 			p.refuse(QuorumAtRisk, "member %s cannot be replaced (%s): of the %d voters that would be left only %d are healthy", m.Name, why, after.Voters, after.Healthy)
 			continue
 		}
+		if !p.someoneStays(m) {
+			p.refuse(QuorumAtRisk, "member %s cannot be replaced (%s): no member would be left that stays", m.Name, why)
+			continue
+		}
 		if step := p.moveLeaderFrom(m); step != nil {
 			return step
 		}
@@ -106,6 +117,17 @@ func (p *planner) giveUpVoter() *Step {
 		}
 	}
 	return nil
+}
+
+// someoneStays reports whether a healthy voter besides m will keep its data. Members that
+// are being deleted can still agree to leave; the last one must not.
+func (p *planner) someoneStays(m *snapshot.Member) bool {
+	for i := range p.members {
+		if o := &p.members[i]; o.Name != m.Name && o.IsVoter() && o.IsHealthy() && p.gone(o) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // moveLeaderFrom hands leadership away from a member that is about to go.
@@ -215,7 +237,7 @@ func (p *planner) pods() *Step {
 	for i := range p.members {
 		m := &p.members[i]
 		switch {
-		case m.InEtcd == nil, p.gone(m) != "":
+		case m.InEtcd == nil, m.Name == "", p.gone(m) != "":
 			continue
 		case m.Pod == nil && !m.HasStarted():
 			if !p.secretsForNewPods() {

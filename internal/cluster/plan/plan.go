@@ -70,8 +70,8 @@ func Next(s *snapshot.Snapshot) Plan {
 		return p.plan(step)
 	}
 	return p.plan(p.first(
-		// What is around the members; there is time for it while the first one starts.
-		p.around,
+		// The way for clients; there is time for it while the first member starts.
+		p.clientService,
 		// That a majority agrees.
 		p.quorum,
 		// What etcd no longer knows.
@@ -85,6 +85,7 @@ func Next(s *snapshot.Snapshot) Plan {
 		p.pods,
 		p.watchMembers,
 		// What can be changed without interrupting anyone.
+		p.budget,
 		p.marks,
 		p.volumes,
 		// What interrupts a member.

@@ -26,18 +26,11 @@ func (p *planner) peerService() *Step {
 	return nil
 }
 
-// around sees to the way for clients and to the limit for drains.
-func (p *planner) around() *Step {
+// clientService sees to the way for clients.
+func (p *planner) clientService() *Step {
 	if p.s.ClientService == nil {
 		return &Step{Kind: Create, Why: "create the service for clients", Object: manifests.ClientService(p.cluster)}
 	}
-	if step := p.clientService(); step != nil {
-		return step
-	}
-	return p.budget()
-}
-
-func (p *planner) clientService() *Step {
 	want := manifests.ClientService(p.cluster)
 	changed := p.s.ClientService.DeepCopy()
 	if !maps.Equal(changed.Spec.Selector, want.Spec.Selector) && p.selectorFits(want.Spec.Selector) {
@@ -78,6 +71,7 @@ func (p *planner) selectorFits(selector map[string]string) bool {
 	return true
 }
 
+// budget sees to the limit for drains.
 func (p *planner) budget() *Step {
 	if !manifests.WantsBudget(p.cluster) {
 		if p.s.Budget != nil {
