@@ -77,7 +77,7 @@ type ClusterStatus struct {
 	Replicas int32 `json:"replicas,omitempty"`
 	// Number of members that serve.
 	// +optional
-	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	ReadyReplicas int32 `json:"readyReplicas"`
 	// Label selector of the members' pods.
 	// +optional
 	Selector string `json:"selector,omitempty"`
