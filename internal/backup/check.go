@@ -1,0 +1,55 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/snapshot"
+)
+
+// Verifier restores a snapshot into a throw-away folder, lets an etcd open it, and says what is in it
+// as of a revision.
+type Verifier func(ctx context.Context, snap io.Reader, revision int64) (snapshot.Evidence, error)
+
+// check reads the backup back and compares what is in it with what etcd said of its own data.
+//
+// A hash depends on the revision that the data was last compacted at. etcd was asked before and is
+// asked again now: unless it was compacted twice meanwhile, one of the two answers is about the same
+// state as the snapshot.
+func (w *writing) check(ctx context.Context, m *snapshot.Member, key string, sums snapshot.Sums, before snapshot.Evidence) (*v1beta2.BackupEvidence, error) {
+	said := []snapshot.Evidence{before}
+	if after, err := m.Evidence(ctx, before.Revision); err == nil {
+		said = append(said, after)
+	}
+	snap, _, err := snapshot.Open(ctx, w.store, key, w.identities, sums.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = snap.Close() }()
+	found, err := w.verify(ctx, snap, before.Revision)
+	if err != nil {
+		return nil, fail(ReasonVerification, fmt.Errorf("the backup was written to %s, but could not be restored from there: %w", w.store.URL(key), err))
+	}
+	return compare(found, said)
+}
+
+// compare says whether the evidence that was found is one of those that etcd gave.
+func compare(found snapshot.Evidence, said []snapshot.Evidence) (*v1beta2.BackupEvidence, error) {
+	for _, s := range said {
+		if s.CompactRevision != found.CompactRevision {
+			continue
+		}
+		if s != found {
+			return nil, fail(ReasonVerification, fmt.Errorf(
+				"the backup differs from the cluster at revision %d: it has %d keys and hash %d, the cluster had %d keys and hash %d",
+				found.Revision, found.Keys, found.Hash, s.Keys, s.Hash))
+		}
+		return &v1beta2.BackupEvidence{EtcdRevision: found.Revision, Keys: found.Keys, Hash: int64(found.Hash)}, nil
+	}
+	return nil, &sourceError{fmt.Errorf("etcd was compacted more than once while the backup was made, so that it cannot be compared")}
+}

@@ -1,0 +1,193 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/store"
+)
+
+// listed is how many backups the status names.
+const listed = 100
+
+// owned is a backup in the store that this object wrote.
+type owned struct {
+	named
+	size int64
+}
+
+// newestFirst orders backups by the time in their names. Revisions are numbers, and decide only where
+// the times are equal.
+func newestFirst(a, b owned) int {
+	return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.revision, a.revision))
+}
+
+// expired divides the backups of an object into those to keep and those to delete. most is how many to
+// keep; 0 means all.
+func expired(all []owned, most int) (keep, remove []owned) {
+	all = slices.Clone(all)
+	slices.SortFunc(all, newestFirst)
+	if most <= 0 || len(all) <= most {
+		return all, nil
+	}
+	return all[:most], all[most:]
+}
+
+// retain deletes the oldest backups of an object where there are more than the policy keeps, and says
+// which ones are left.
+func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup) (kept []v1beta2.KeptBackup, pruned int, err error) {
+	all, err := m.owned(ctx, st, key, string(b.UID))
+	if err != nil {
+		return nil, 0, fmt.Errorf("listing the backups: %w", err)
+	}
+	keep, remove := expired(all, b.Spec.BackupPolicy.MaxBackups)
+	// The oldest goes first: whatever ends this, what is left is the newest.
+	for i := len(remove) - 1; i >= 0; i-- {
+		if err = m.remove(ctx, st, remove[i].name, string(b.UID)); err != nil {
+			err = fmt.Errorf("deleting the old backup %s: %w", st.URL(remove[i].name), err)
+			keep = append(keep, remove[:i+1]...)
+			break
+		}
+		pruned++
+	}
+	for _, o := range keep[:min(len(keep), listed)] {
+		kept = append(kept, v1beta2.KeptBackup{Name: o.name, Time: metav1.NewTime(o.at), EtcdRevision: o.revision, Size: o.size})
+	}
+	return kept, pruned, err
+}
+
+// owned are the backups of the series that the owner wrote. The metadata of the object decides: a name
+// can be anybody's.
+func (m *maker) owned(ctx context.Context, st store.Store, key, owner string) ([]owned, error) {
+	var all []owned
+	for o, err := range st.List(ctx, seriesPrefix(key)) {
+		if err != nil {
+			return nil, err
+		}
+		n, ok := parseName(key, o.Key)
+		if !ok {
+			continue
+		}
+		who, known := m.owners.get(st.URL(o.Key), o)
+		if !known {
+			full, err := st.Stat(ctx, o.Key)
+			if store.Is(err, store.NoObject) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			who = snapshot.FactsOf(full).Owner
+			m.owners.put(st.URL(o.Key), o, who)
+		}
+		if who == owner {
+			all = append(all, owned{named: n, size: o.Size})
+		}
+	}
+	return all, nil
+}
+
+// remove deletes an object after it has looked once more whose it is.
+func (m *maker) remove(ctx context.Context, st store.Store, key, owner string) error {
+	o, err := st.Stat(ctx, key)
+	if store.Is(err, store.NoObject) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if who := snapshot.FactsOf(o).Owner; who != owner {
+		return fmt.Errorf("it was replaced by somebody else")
+	}
+	return st.Delete(ctx, key)
+}
+
+// removeAll deletes everything that an object wrote, and what is left of its uploads. data says whether
+// the backups go as well.
+func (m *maker) removeAll(ctx context.Context, s secrets, b *v1beta2.EtcdBackup, data bool) error {
+	path := ""
+	if b.Status.Run != nil {
+		path = b.Status.Run.Path
+	}
+	st, key, err := openStore(ctx, s, b, path, m.fileRoot)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	if run := b.Status.Run; run != nil {
+		w := &writing{request: request{backup: b, run: *run}, key: key}
+		if err := st.Sweep(ctx, w.prefix(), w.ours); err != nil {
+			return err
+		}
+	}
+	if !data {
+		return nil
+	}
+	all, err := m.owned(ctx, st, key, string(b.UID))
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if err := m.remove(ctx, st, o.name, string(b.UID)); err != nil {
+			return fmt.Errorf("deleting %s: %w", st.URL(o.name), err)
+		}
+	}
+	// The object of a one-shot has the name of the spec.
+	o, err := st.Stat(ctx, key)
+	switch {
+	case store.Is(err, store.NoObject):
+		return nil
+	case err != nil:
+		return err
+	case snapshot.FactsOf(o).Owner != string(b.UID):
+		return nil
+	}
+	return st.Delete(ctx, key)
+}
+
+// ownerCache remembers whose objects are, so that a prefix with thousands of them is not asked for one
+// by one at each backup. An object that was replaced has another time or size.
+type ownerCache struct {
+	mu     sync.Mutex
+	owners map[string]cachedOwner
+}
+
+type cachedOwner struct {
+	size     int64
+	modified int64
+	owner    string
+}
+
+// maxCachedOwners bounds the memory; what does not fit is asked for again.
+const maxCachedOwners = 50_000
+
+func newOwnerCache() *ownerCache { return &ownerCache{owners: map[string]cachedOwner{}} }
+
+func (c *ownerCache) get(url string, o store.Object) (owner string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.owners[url]
+	if !ok || e.size != o.Size || e.modified != o.Modified.UnixNano() {
+		return "", false
+	}
+	return e.owner, true
+}
+
+func (c *ownerCache) put(url string, o store.Object, owner string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.owners) >= maxCachedOwners {
+		clear(c.owners)
+	}
+	c.owners[url] = cachedOwner{size: o.Size, modified: o.Modified.UnixNano(), owner: owner}
+}

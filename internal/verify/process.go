@@ -1,0 +1,126 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/etcd-operator/etcd-operator/internal/snapshot"
+)
+
+// Process verifies snapshots in processes of its own.
+type Process struct {
+	// Program is started with Argument as its first argument, and has to call Main then.
+	Program string
+	// Dir is where folders for restored data are made. It needs room for twice the largest database.
+	Dir string
+
+	sweep sync.Once
+}
+
+// Verify restores the snapshot and says what is in it as of the revision.
+func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (found snapshot.Evidence, err error) {
+	base := filepath.Join(p.Dir, "etcd-backup-verify")
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return found, fmt.Errorf("making a folder to restore into: %w", err)
+	}
+	p.sweep.Do(func() { removeLeftovers(base) })
+	dir, release, err := claim(base)
+	if err != nil {
+		return found, fmt.Errorf("making a folder to restore into: %w", err)
+	}
+	defer release()
+
+	if err := save(filepath.Join(dir, snapshotFile), snap); err != nil {
+		return found, err
+	}
+	var out, complaint bytes.Buffer
+	cmd := exec.CommandContext(ctx, p.Program, Argument, dir, strconv.FormatInt(revision, 10)) //nolint:gosec // it is this program
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	cmd.Env = []string{} // nothing that the operator knows is any of its business
+	cmd.SysProcAttr = endWithParent()
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		if text := lastLine(complaint.String()); text != "" {
+			return found, fmt.Errorf("%s", text)
+		}
+		return found, fmt.Errorf("the process that restores ended: %w", err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
+		return found, fmt.Errorf("reading what the process that restores found: %w", err)
+	}
+	return found, nil
+}
+
+func save(path string, r io.Reader) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("making a file to restore from: %w", err)
+	}
+	if _, err := io.Copy(f, r); err != nil {
+		_ = f.Close()
+		return fmt.Errorf("reading the backup back: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("writing the file to restore from: %w", err)
+	}
+	return nil
+}
+
+// claim makes a folder that is locked for as long as this process lives or until release removes it.
+func claim(base string) (dir string, release func(), err error) {
+	dir, err = os.MkdirTemp(base, "")
+	if err != nil {
+		return "", nil, err
+	}
+	lock, err := os.Create(filepath.Join(dir, "lock"))
+	if err != nil {
+		return "", nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = lock.Close()
+		return "", nil, err
+	}
+	return dir, func() {
+		_ = os.RemoveAll(dir)
+		_ = lock.Close()
+	}, nil
+}
+
+// removeLeftovers removes the folders of processes that were killed: nobody holds their locks.
+func removeLeftovers(base string) {
+	dirs, err := filepath.Glob(filepath.Join(base, "*", "lock"))
+	if err != nil {
+		return
+	}
+	for _, name := range dirs {
+		lock, err := os.Open(name) //nolint:gosec // our own folder
+		if err != nil {
+			continue
+		}
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			_ = os.RemoveAll(filepath.Dir(name))
+		}
+		_ = lock.Close()
+	}
+}
+
+// lastLine is the last line of a text that says anything.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
