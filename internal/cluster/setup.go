@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -37,6 +38,9 @@ import (
 // kilobytes while it waits, and a cluster whose members swallow packets occupies
 // one for two seconds out of seven: many sick clusters leave room for the others.
 const workers = 256
+
+// longestBackoff is the longest wait after failures in a row.
+const longestBackoff = 30 * time.Second
 
 // podsByNode finds the pods on a node in the cache.
 const podsByNode = "spec.nodeName"
@@ -120,7 +124,10 @@ func (r *Reconciler) watch(ctx context.Context, mgr ctrl.Manager, nodes, cluster
 	})
 	labelled := builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[manifests.LabelCluster] != "" }))
 	b := ctrl.NewControllerManagedBy(mgr).Named("etcdcluster").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, longestBackoff),
+		}).
 		For(&v1beta2.EtcdCluster{}, builder.WithPredicates(
 			scope.Predicate(clusterWide),
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}), lifecycleMetrics())).

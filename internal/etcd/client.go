@@ -88,6 +88,9 @@ func dial(e Endpoint) (*clientv3.Client, error) {
 	cfg := clientv3.Config{
 		Endpoints: []string{"http://" + e.Address},
 		Logger:    zap.NewNop(),
+		// A member that is not there says so at once; when to ask again is
+		// the caller's business.
+		MaxUnaryRetries: 1,
 		DialOptions: []grpc.DialOption{
 			// A member that is just starting must be seen as soon as it
 			// listens: gRPC's own first retry comes only after a second.

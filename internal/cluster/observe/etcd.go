@@ -49,18 +49,11 @@ func (o *Observer) askEtcd(ctx context.Context, s *snapshot.Snapshot) {
 	s.Etcd.Membership = o.membership(ctx, s)
 }
 
-// mayAnswer reports whether the pod's etcd can be running: asking one that is known
-// not to be would only cost time.
+// mayAnswer reports whether the pod's etcd can be running. The kubelet tells of a
+// started container up to a second late, so a pod that has an address is asked: where
+// nothing listens yet, the answer is an immediate no.
 func mayAnswer(pod *corev1.Pod) bool {
-	if pod.Status.PodIP == "" {
-		return false
-	}
-	for _, c := range pod.Status.ContainerStatuses {
-		if c.Name == manifests.ContainerEtcd {
-			return c.State.Running != nil
-		}
-	}
-	return false
+	return pod.Status.PodIP != "" && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
 }
 
 func endpoint(s *snapshot.Snapshot, pod *corev1.Pod, identity *etcd.TLS) etcd.Endpoint {

@@ -185,15 +185,22 @@ func (p *planner) othersRunTheSame(m *snapshot.Member) bool {
 	return false
 }
 
-// againWhileStarting asks for another look soon at an etcd that was started a moment
-// ago. Before that, Kubernetes sends events; long after it, the health check is enough.
+// againWhileStarting asks for another look soon at a pod in which etcd is about to
+// start or was started a moment ago: etcd has no event for "I listen now". Before the
+// pod has an address Kubernetes sends events; long after it the health check is enough.
 func (p *planner) againWhileStarting(pod *corev1.Pod) {
 	const moment = 30 * time.Second
-	s := etcdStatus(pod)
-	if s == nil || s.State.Running == nil {
+	if pod.Status.PodIP == "" {
 		return
 	}
-	if p.s.Now.Sub(s.State.Running.StartedAt.Time) < moment {
+	var since time.Time
+	if pod.Status.StartTime != nil {
+		since = pod.Status.StartTime.Time
+	}
+	if s := etcdStatus(pod); s != nil && s.State.Running != nil {
+		since = s.State.Running.StartedAt.Time
+	}
+	if p.s.Now.Sub(since) < moment {
 		p.again(soon)
 	}
 }
