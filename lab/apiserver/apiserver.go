@@ -114,6 +114,7 @@ func start(ctx context.Context, c Config, store *pki.Store) (_ *Server, err erro
 	if s.config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig); err != nil {
 		return nil, fmt.Errorf("read %s: %w", s.kubeconfig, err)
 	}
+	s.config.QPS = -1
 
 	s.etcd, err = startProcess(filepath.Join(c.Set.Etcd[artifacts.ControlPlaneEtcd], "etcd"),
 		EtcdArgs(filepath.Join(c.Dir, "etcd"), clientPort, peerPort), filepath.Join(c.Dir, "etcd.log"))
@@ -203,7 +204,8 @@ func probe(ctx context.Context, client *http.Client, url string) error {
 // Kubeconfig is the path of a kubeconfig with the rights of a cluster administrator.
 func (s *Server) Kubeconfig() string { return s.kubeconfig }
 
-// RESTConfig is the same as Kubeconfig, for client-go. Each call returns a copy.
+// RESTConfig is the same as Kubeconfig, for client-go, without its limit of five requests a second, which would only slow tests
+// down. Each call returns a copy.
 func (s *Server) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
 // EtcdEndpoint is the URL of the etcd behind the API server, for tests which write objects that today's API would refuse.

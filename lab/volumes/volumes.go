@@ -11,8 +11,15 @@ package volumes
 
 import (
 	"context"
+	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 )
 
 const (
@@ -22,12 +29,28 @@ const (
 	DefaultClass = "lab-local"
 )
 
-// EnsureDefaultClass creates the lab's default StorageClass, or finds it.
-func EnsureDefaultClass(ctx context.Context, cfg *rest.Config) error { return nil }
-
-// Run serves claims until ctx ends; it then returns nil. nodeDir gives the folder of a node, in which volumes lie at
-// volumes/<name of the PersistentVolume>. Only one Run may serve a cluster at a time.
-func Run(ctx context.Context, cfg *rest.Config, nodeDir func(node string) string) error {
-	<-ctx.Done()
+// EnsureDefaultClass creates the lab's default StorageClass. One that is there already is left as it is.
+func EnsureDefaultClass(ctx context.Context, cfg *rest.Config) error {
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return fmt.Errorf("create the storage class %s: %w", DefaultClass, err)
+	}
+	_, err = client.StorageV1().StorageClasses().Create(ctx, defaultClass(), metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create the storage class %s: %w", DefaultClass, err)
+	}
 	return nil
+}
+
+func defaultClass() *storagev1.StorageClass {
+	return &storagev1.StorageClass{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        DefaultClass,
+			Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"},
+		},
+		Provisioner:          Provisioner,
+		ReclaimPolicy:        ptr.To(corev1.PersistentVolumeReclaimDelete),
+		VolumeBindingMode:    ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
+		AllowVolumeExpansion: ptr.To(true),
+	}
 }
