@@ -136,7 +136,7 @@ type BackupSpec struct {
 
 // BackupPolicy says when to back up, and how many backups to keep.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.schedule) || self.schedule == null || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == null || self.backupIntervalInSecond == 0`,message=`must not be set beside backupIntervalInSecond: the one or the other says when to back up`,fieldPath=`.schedule`
+// +kubebuilder:validation:XValidation:rule=`!has(self.schedule) || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == 0`,message=`must not be set beside backupIntervalInSecond: the one or the other says when to back up`,fieldPath=`.schedule`
 type BackupPolicy struct {
 	// How many seconds one backup may take. 0 or less means the default, 60.
 	// +optional

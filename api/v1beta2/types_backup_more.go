@@ -9,7 +9,7 @@ import (
 
 // BackupCompression says how a backup is compressed.
 //
-// +kubebuilder:validation:Enum="";None;Zstd
+// +kubebuilder:validation:XValidation:rule=`self in ["", "None", "Zstd"]`,message=`must be None, which is the default, or Zstd`
 type BackupCompression string
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // BackupVerification says how a backup is checked after it was written.
 //
-// +kubebuilder:validation:Enum="";None;Restore
+// +kubebuilder:validation:XValidation:rule=`self in ["", "None", "Restore"]`,message=`must be None, which is the default, or Restore`
 type BackupVerification string
 
 const (
@@ -33,7 +33,7 @@ const (
 
 // BackupDeletionPolicy says what becomes of backups when their EtcdBackup is deleted.
 //
-// +kubebuilder:validation:Enum="";Keep;Delete
+// +kubebuilder:validation:XValidation:rule=`self in ["", "Keep", "Delete"]`,message=`must be Keep, which is the default, or Delete`
 type BackupDeletionPolicy string
 
 const (
