@@ -16,6 +16,7 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/api/crd"
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/chaos"
 	"github.com/etcd-operator/etcd-operator/internal/cluster"
 	"github.com/etcd-operator/etcd-operator/internal/process"
 )
@@ -25,6 +26,7 @@ const name = "etcd-operator"
 func main() {
 	var gcIntervalGiven bool
 	var helperImage string
+	chaosLevel := chaos.Off
 	process.Operator{
 		Name:          name,
 		Summary:       "etcd-operator creates, heals, scales and upgrades etcd clusters, one for each EtcdCluster object.",
@@ -34,6 +36,7 @@ func main() {
 		CacheByObject: cluster.CacheByObject(),
 		Flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&helperImage, "helper-image", "", "image of the members' init container; by default the image that this operator's own pod runs")
+			fs.IntVar(&chaosLevel, "chaos-level", chaos.Off, "delete members' pods at random, to see clusters heal: 1 for one pod at a time, 2 for up to five, -1 for none")
 			// Manifests in use carry this flag of the original, where it had no effect either.
 			fs.Func("gc-interval", "deprecated and ignored: Kubernetes' own garbage collector removes what belongs to a deleted object",
 				func(value string) error {
@@ -46,9 +49,15 @@ func main() {
 			if gcIntervalGiven {
 				mgr.GetLogger().Info("-gc-interval is ignored: Kubernetes' own garbage collector removes what belongs to a deleted object")
 			}
+			monkey, err := chaos.New(mgr.GetClient(), chaosLevel, mgr.GetLogger())
+			if err != nil {
+				return err
+			}
+			if err := mgr.Add(monkey); err != nil {
+				return fmt.Errorf("adding chaos: %w", err)
+			}
 			image := helperImage
 			if image == "" {
-				var err error
 				if image, err = ownImage(ctx, mgr, settings); err != nil {
 					return err
 				}

@@ -197,8 +197,15 @@ func (p *planner) againWhileStarting(pod *corev1.Pod) {
 	if pod.Status.StartTime != nil {
 		since = pod.Status.StartTime.Time
 	}
-	if s := etcdStatus(pod); s != nil && s.State.Running != nil {
-		since = s.State.Running.StartedAt.Time
+	if s := etcdStatus(pod); s != nil {
+		switch {
+		case s.State.Running != nil:
+			since = s.State.Running.StartedAt.Time
+		case s.State.Terminated != nil:
+			since = s.State.Terminated.FinishedAt.Time
+		case s.LastTerminationState.Terminated != nil:
+			since = s.LastTerminationState.Terminated.FinishedAt.Time
+		}
 	}
 	if p.s.Now.Sub(since) < moment {
 		p.again(soon)
