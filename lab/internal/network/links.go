@@ -5,8 +5,9 @@ package network
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -22,7 +23,8 @@ func BuildSwitch(ctx context.Context, pid int, owner string) error {
 	err := In(pid, func() error {
 		return batch(ctx,
 			"link set lo up",
-			"link add "+bridge+" type bridge",
+			// Without an address of its own a bridge takes one of its ports', and changes it when ports come and go.
+			"link add "+bridge+" address 02:00:ac:1e:00:02 type bridge",
 			"addr add "+ControlPlane+"/24 dev "+bridge,
 			"link set "+bridge+" up",
 		)
@@ -94,10 +96,28 @@ func PlugIn(ctx context.Context, switchPID, nodePID, n int) error {
 		if err := batch(ctx, lines...); err != nil {
 			return err
 		}
-		return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644)
+		return configureRouter()
 	})
 	if err != nil {
 		return fmt.Errorf("set up the network of node%d: %w", n, err)
+	}
+	return nil
+}
+
+// configureRouter makes the calling thread's network namespace pass packets on.
+func configureRouter() error {
+	// A node that has no rule for a ClusterIP yet sends what is for it to its default route, which lies in the direction it came
+	// from. It must not tell the sender to go there directly: the sender would, for minutes.
+	settings := [][2]string{
+		{"conf/all/send_redirects", "0"},
+		{"conf/default/send_redirects", "0"},
+		{"conf/eth0/send_redirects", "0"},
+		{"ip_forward", "1"},
+	}
+	for _, s := range settings {
+		if err := os.WriteFile("/proc/sys/net/ipv4/"+s[0], []byte(s[1]), 0o644); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -108,49 +128,15 @@ func exists(link string) bool {
 	return err == nil
 }
 
-// link is what `ip -json -details link` says, as far as it matters here.
-type link struct {
-	Name     string `json:"ifname"`
-	Alias    string `json:"ifalias"`
-	LinkInfo struct {
-		Slave struct {
-			State string `json:"state"`
-		} `json:"info_slave_data"`
-	} `json:"linkinfo"`
-}
-
-// links lists the links of the calling thread's network namespace that are ports of a bridge, or all if it is empty.
-func links(ctx context.Context, master string) ([]link, error) {
-	args := []string{"-json", "-details", "link", "show"}
-	if master != "" {
-		args = append(args, "master", master)
-	}
-	out, err := run(ctx, "ip", args...)
-	if err != nil {
-		return nil, err
-	}
-	var found []link
-	if len(strings.TrimSpace(string(out))) == 0 {
-		return nil, nil
-	}
-	if err := json.Unmarshal(out, &found); err != nil {
-		return nil, fmt.Errorf("ip %s: %w", strings.Join(args, " "), err)
-	}
-	return found, nil
-}
-
 // HostLinkOwner tells whether the machine has the lab's link, and the owner that BuildSwitch wrote on it.
-func HostLinkOwner(ctx context.Context) (owner string, present bool, err error) {
-	all, err := links(ctx, "")
-	if err != nil {
-		return "", false, err
+func HostLinkOwner() (owner string, present bool, err error) {
+	alias, err := os.ReadFile("/sys/class/net/" + HostLink + "/ifalias")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	} else if err != nil {
+		return "", false, fmt.Errorf("look at the link %s: %w", HostLink, err)
 	}
-	for _, l := range all {
-		if l.Name == HostLink {
-			return l.Alias, true, nil
-		}
-	}
-	return "", false, nil
+	return strings.TrimSpace(string(alias)), true, nil
 }
 
 // RemoveHostLink removes the machine's link if it is there still.

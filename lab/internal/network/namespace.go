@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -62,12 +63,13 @@ func enter(pid int) (back func() error, err error) {
 
 // run runs a command and returns what it prints. A failure carries what it complains about.
 func run(ctx context.Context, name string, args ...string) ([]byte, error) {
-	return runWith(ctx, nil, name, args...)
+	return feed(ctx, nil, name, args...)
 }
 
-func runWith(ctx context.Context, stdin []byte, name string, args ...string) ([]byte, error) {
+// feed is run with something to read for the command.
+func feed(ctx context.Context, stdin []byte, name string, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, tool(name), args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
@@ -75,8 +77,18 @@ func runWith(ctx context.Context, stdin []byte, name string, args ...string) ([]
 	return stdout.Bytes(), nil
 }
 
+// tool returns the path of a program of the system's administrator, whose folders are not on everyone's PATH.
+func tool(name string) string {
+	for _, folder := range []string{"/usr/sbin", "/sbin", "/usr/bin", "/bin"} {
+		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
+			return path
+		}
+	}
+	return name
+}
+
 // batch runs several commands of ip(8) in one process; the first failure ends it.
 func batch(ctx context.Context, lines ...string) error {
-	_, err := runWith(ctx, []byte(strings.Join(lines, "\n")+"\n"), "ip", "-batch", "-")
+	_, err := feed(ctx, []byte(strings.Join(lines, "\n")+"\n"), "ip", "-batch", "-")
 	return err
 }

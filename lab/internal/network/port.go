@@ -5,6 +5,7 @@ package network
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 )
 
@@ -27,20 +28,39 @@ func SetPort(ctx context.Context, pid int, port string, carries bool) error {
 	})
 }
 
-// Swallowing returns the ports that swallow frames: of the switch if the process pid is its, or of a node's pods.
+// link is what `ip -json -details link` says, as far as it matters here.
+type link struct {
+	Name     string `json:"ifname"`
+	LinkInfo struct {
+		Slave struct {
+			State string `json:"state"`
+		} `json:"info_slave_data"`
+	} `json:"linkinfo"`
+}
+
+// Swallowing returns the ports of bridges that swallow frames, in the network namespace of the process pid.
 func Swallowing(ctx context.Context, pid int) ([]string, error) {
-	var ports []string
-	err := In(pid, func() error {
-		all, err := links(ctx, "")
-		for _, l := range all {
-			if l.LinkInfo.Slave.State == "disabled" {
-				ports = append(ports, l.Name)
-			}
-		}
+	var out []byte
+	err := In(pid, func() (err error) {
+		out, err = run(ctx, "ip", "-json", "-details", "link", "show")
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for ports that are cut off: %w", err)
+	}
+	return swallowing(out)
+}
+
+func swallowing(out []byte) ([]string, error) {
+	var all []link
+	if err := json.Unmarshal(out, &all); err != nil {
+		return nil, fmt.Errorf("look for ports that are cut off: %w", err)
+	}
+	var ports []string
+	for _, l := range all {
+		if l.LinkInfo.Slave.State == "disabled" {
+			ports = append(ports, l.Name)
+		}
 	}
 	return ports, nil
 }

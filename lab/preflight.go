@@ -1,0 +1,134 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/lab/internal/cgroup"
+	"github.com/etcd-operator/etcd-operator/lab/internal/journal"
+	"github.com/etcd-operator/etcd-operator/lab/internal/network"
+)
+
+var errNotRoot = errors.New("the lab needs root, for namespaces, mounts and links: run this as root, for example with sudo")
+
+const (
+	// diskBase and diskPerNode are what a lab with all images needs in its folder, with room for a few pods' data.
+	diskBase    = 1 << 30
+	diskPerNode = 2 << 30
+)
+
+// preflight looks, before anything is changed, for what would keep the lab from coming up. What it returns says what to do.
+func (l *Lab) preflight() error {
+	if os.Geteuid() != 0 {
+		return errNotRoot
+	}
+	if err := checkNamespaces(); err != nil {
+		return err
+	}
+	if _, err := cgroup.Detect(); err != nil {
+		return err
+	}
+	record, err := journal.Read(l.journalPath())
+	if err != nil {
+		return err
+	}
+	if err := l.checkForeign(record); err != nil {
+		return err
+	}
+	if err := network.Clash(); err != nil {
+		return err
+	}
+	s, err := l.readState()
+	if errors.Is(err, errNoLab) || (err == nil && record.Leaving) {
+		s, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		if err := s.fits(); err != nil {
+			return err
+		}
+		if l.options.Nodes != 0 && l.options.Nodes < s.Nodes {
+			return fmt.Errorf("the lab has %d nodes, and nodes are not taken away one by one: for %d run `lab down` first", s.Nodes, l.options.Nodes)
+		}
+	}
+	if s == nil && l.options.Program == "" {
+		return errors.New("there is no lab on this machine, and no program named to make one: bring it up with `lab up`, or name the lab program in Options.Program")
+	}
+	if err := l.checkDisk(s); err != nil {
+		return err
+	}
+	return artifacts.Preflight(l.request())
+}
+
+// request is what the lab runs.
+func (l *Lab) request() artifacts.Request {
+	return artifacts.Request{ControlPlane: true, Nodes: true, EtcdImages: l.options.EtcdImages}
+}
+
+// checkNamespaces tries to make the namespaces of a machine, for a process that does nothing.
+func checkNamespaces() error {
+	cmd := exec.Command("true")
+	cmd.SysProcAttr = &unix.SysProcAttr{
+		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET,
+	}
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("this system does not let root make namespaces (%w): run the lab on the machine itself or in a virtual one, not in a container", err)
+	}
+	return nil
+}
+
+// checkForeign looks for what is called like the lab's things but is not in its journal.
+func (l *Lab) checkForeign(record journal.Record) error {
+	owner, present, err := network.HostLinkOwner()
+	if err != nil {
+		return err
+	}
+	switch {
+	case present && owner != l.dir && owner != "":
+		return fmt.Errorf("another lab is up on this machine, with its state in %s: take it down with `%s=%[1]s lab down` first", owner, stateDirVariable)
+	case present && len(record.Links) == 0:
+		return fmt.Errorf("this machine has a link %s that no lab in %s knows of: if its folder was removed while it was up, run `lab down`; otherwise remove the link with `ip link del %[1]s`", network.HostLink, l.dir)
+	}
+	return nil
+}
+
+// checkDisk compares what a new lab, or new nodes of one, will need with what there is.
+func (l *Lab) checkDisk(s *state) error {
+	var need uint64
+	nodes := max(l.options.Nodes, 1)
+	if s == nil {
+		if l.options.Nodes == 0 {
+			nodes = DefaultNodes
+		}
+		need = diskBase + uint64(nodes)*diskPerNode
+	} else {
+		need = uint64(max(nodes-s.Nodes, 0)) * diskPerNode
+	}
+	folder := l.dir
+	for {
+		if _, err := os.Stat(folder); err == nil || folder == "/" {
+			break
+		}
+		folder = filepath.Dir(folder)
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(folder, &fs); err != nil {
+		return fmt.Errorf("look for free disk space in %s: %w", folder, err)
+	}
+	if free := fs.Bavail * uint64(fs.Bsize); free < need {
+		return fmt.Errorf("a lab of this size needs %.1f GB of free disk space in %s, and there is %.1f GB: free some, or set %s to a folder on another disk",
+			float64(need)/1e9, l.dir, float64(free)/1e9, stateDirVariable)
+	}
+	return nil
+}

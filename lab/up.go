@@ -1,0 +1,331 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/lab/internal/controlplane"
+	"github.com/etcd-operator/etcd-operator/lab/internal/images"
+	"github.com/etcd-operator/etcd-operator/lab/internal/journal"
+	"github.com/etcd-operator/etcd-operator/lab/internal/network"
+	"github.com/etcd-operator/etcd-operator/lab/internal/node"
+	"github.com/etcd-operator/etcd-operator/lab/pki"
+)
+
+// Up brings the whole lab up, whatever state it is in: it makes a new one, finishes what an interrupted Up or Down began, brings
+// one back with its state after PowerCut, starts nodes that were killed and heals what is cut off. It returns when every node is
+// ready and the cluster's names resolve.
+func (l *Lab) Up(ctx context.Context) error {
+	if err := l.preflight(); err != nil {
+		return err
+	}
+	return l.change(ctx, func(s *session) error { return s.up(ctx) })
+}
+
+func (s *session) up(ctx context.Context) error {
+	t := newStopwatch(s.say)
+	if s.journal.Record().Leaving {
+		if err := s.clear(ctx); err != nil {
+			return err
+		}
+		t.note("an interrupted `lab down` finished")
+	}
+	set, err := artifacts.Ensure(ctx, s.request(), s.say)
+	if err != nil {
+		return err
+	}
+	t.note("programs and images found")
+	if err := s.prepare(set); err != nil {
+		return err
+	}
+	tars := hashLater(s.imageTars())
+	if err := s.ensureSwitch(ctx); err != nil {
+		return err
+	}
+	store, err := pki.Open(s.path("pki"))
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := s.ensureControlPlane(ctx, store); err != nil {
+		return err
+	}
+	hashed, err := tars()
+	if err != nil {
+		return err
+	}
+	started, err := s.ensureNodes(ctx, store, hashed)
+	if err != nil {
+		return err
+	}
+	t.note("%d of %d machines started", len(started), s.state.Nodes)
+	if err := s.heal(ctx); err != nil {
+		return err
+	}
+	cluster, err := s.connect()
+	if err != nil {
+		return err
+	}
+	if err := cluster.waitForAPI(ctx); err != nil {
+		return err
+	}
+	t.note("API server ready")
+	if err := s.applyAddons(ctx, cluster); err != nil {
+		return err
+	}
+	if err := s.importIntoRunning(ctx, hashed, started); err != nil {
+		return err
+	}
+	for n := 1; n <= s.state.Nodes; n++ {
+		since := time.Time{}
+		if started[n] {
+			since = began
+		}
+		if err := cluster.waitForNode(ctx, node.Name(n), since); err != nil {
+			return err
+		}
+	}
+	t.note("%d nodes ready", s.state.Nodes)
+	if err := cluster.waitForDNS(ctx); err != nil {
+		return err
+	}
+	t.note("cluster DNS answers")
+	return nil
+}
+
+// prepare makes the lab's folders and writes down what it is to be.
+func (s *session) prepare(set *artifacts.Set) error {
+	for _, folder := range []string{"bin", "run", "logs", "images", "nodes", "control-plane"} {
+		if err := os.MkdirAll(s.path(folder), 0o755); err != nil {
+			return fmt.Errorf("make the lab's folders: %w", err)
+		}
+	}
+	if err := s.copyProgram(); err != nil {
+		return err
+	}
+	if s.state == nil {
+		s.state = &state{Format: stateFormat, Kubernetes: artifacts.KubernetesVersion, Nodes: DefaultNodes}
+		if s.options.Nodes != 0 {
+			s.state.Nodes = s.options.Nodes
+		}
+	}
+	s.state.Nodes = max(s.state.Nodes, s.options.Nodes)
+	s.state.Set = set
+	return s.writeState(s.state)
+}
+
+// copyProgram keeps a copy of the lab program, since the one that was called may be built anew or removed at any time.
+func (s *session) copyProgram() error {
+	if s.options.Program == "" {
+		return nil
+	}
+	content, err := os.ReadFile(s.options.Program)
+	if err != nil {
+		return fmt.Errorf("copy the lab program: %w", err)
+	}
+	if present, err := os.ReadFile(s.program()); err == nil && bytes.Equal(present, content) {
+		return nil
+	}
+	temporary := s.program() + ".new"
+	if err := os.WriteFile(temporary, content, 0o755); err != nil {
+		return fmt.Errorf("copy the lab program: %w", err)
+	}
+	if err := os.Rename(temporary, s.program()); err != nil {
+		return fmt.Errorf("copy the lab program: %w", err)
+	}
+	return nil
+}
+
+func (s *session) ensureControlPlane(ctx context.Context, store *pki.Store) error {
+	if _, err := store.Kubeconfig("admin", controlplane.URL(), pki.Admin()); err != nil {
+		return err
+	}
+	if _, ok := s.running(controlplane.Name); ok {
+		return nil
+	}
+	spec, err := controlplane.ControlPlane{
+		Dir:     s.path("control-plane"),
+		Logs:    s.path("logs"),
+		Volumes: []string{s.program(), "volumes", "--state-dir=" + s.dir},
+		Set:     s.state.Set,
+		PKI:     store,
+	}.Spec(s.tree.Folders(systemGroup(controlplane.Name)), s.reportPath(controlplane.Name))
+	if err != nil {
+		return err
+	}
+	pid, err := s.switchPID()
+	if err != nil {
+		return err
+	}
+	return s.switchOn(ctx, spec, pid, nil)
+}
+
+// ensureNodes starts the nodes that are off and returns which these are.
+func (s *session) ensureNodes(ctx context.Context, store *pki.Store, tars []images.Tar) (map[int]bool, error) {
+	started := map[int]bool{}
+	for n := 1; n <= s.state.Nodes; n++ {
+		if _, ok := s.running(node.Name(n)); ok {
+			continue
+		}
+		if err := s.startNode(ctx, store, n, tars); err != nil {
+			return nil, err
+		}
+		started[n] = true
+	}
+	return started, nil
+}
+
+// node returns what node n is made of.
+func (s *session) node(store *pki.Store, n int, tars []images.Tar) (node.Node, error) {
+	name := node.Name(n)
+	id, err := nodeIdentity(n)
+	if err != nil {
+		return node.Node{}, err
+	}
+	certificate, err := store.Certificate(name, id)
+	if err != nil {
+		return node.Node{}, err
+	}
+	kubeconfig, err := store.Kubeconfig(name, controlplane.URL(), id)
+	if err != nil {
+		return node.Node{}, err
+	}
+	proxy, err := store.Kubeconfig("kube-proxy", controlplane.URL(), pki.Identity{CommonName: "system:kube-proxy"})
+	if err != nil {
+		return node.Node{}, err
+	}
+	return node.Node{
+		Number:          n,
+		Dir:             s.nodeDir(name),
+		Logs:            s.path("logs"),
+		Cgroup:          groupOf(name),
+		Lab:             s.program(),
+		Set:             s.state.Set,
+		CA:              store.CA().Cert,
+		Certificate:     certificate,
+		Kubeconfig:      kubeconfig,
+		ProxyKubeconfig: proxy,
+		Tars:            tars,
+	}, nil
+}
+
+// startNode starts node n, which is off. One that is noted as cut off comes up cut off.
+func (s *session) startNode(ctx context.Context, store *pki.Store, n int, tars []images.Tar) error {
+	made, err := s.node(store, n, tars)
+	if err != nil {
+		return err
+	}
+	if err := made.Write(); err != nil {
+		return err
+	}
+	cache, err := artifacts.CacheDir()
+	if err != nil {
+		return err
+	}
+	switchPID, err := s.switchPID()
+	if err != nil {
+		return err
+	}
+	spec := made.Spec(s.tree.Folders(systemGroup(node.Name(n))), s.reportPath(node.Name(n)), s.dir, cache)
+	return s.switchOn(ctx, spec, 0, func(pid int) error {
+		if err := network.PlugIn(ctx, switchPID, pid, n); err != nil {
+			return err
+		}
+		if s.isCut(n) {
+			return network.SetPort(ctx, switchPID, network.Port(n), false)
+		}
+		return nil
+	})
+}
+
+// importIntoRunning imports what is missing into nodes that were running before, which may lack what this Up asks for.
+func (s *session) importIntoRunning(ctx context.Context, tars []images.Tar, started map[int]bool) error {
+	var running []int
+	for n := 1; n <= s.state.Nodes; n++ {
+		if !started[n] {
+			running = append(running, n)
+		}
+	}
+	return s.eachNode(running, func(n, pid int) error {
+		return s.imagesOf(n, pid).Import(ctx, tars, s.say)
+	})
+}
+
+// imagesOf is the image store of a node that is on.
+func (s *session) imagesOf(n, pid int) images.Store {
+	return node.Node{Number: n, Dir: s.nodeDir(node.Name(n)), Set: s.state.Set}.Images(pid)
+}
+
+// eachNode calls fn for those of the nodes that are on, for all at once.
+func (s *session) eachNode(nodes []int, fn func(n, pid int) error) error {
+	errs := make([]error, len(nodes))
+	var wait sync.WaitGroup
+	for i, n := range nodes {
+		id, ok := s.running(node.Name(n))
+		if !ok {
+			continue
+		}
+		wait.Go(func() {
+			if err := fn(n, id.PID); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", node.Name(n), err)
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// imageTars are the images that every node has: those that come with the lab and those that were loaded.
+func (s *session) imageTars() []string {
+	loaded, err := filepath.Glob(s.path("images", "*.tar"))
+	if err != nil {
+		loaded = nil // the pattern is right, so this cannot happen
+	}
+	return append(append([]string{}, s.state.Set.Images...), loaded...)
+}
+
+// hashLater reads the tars while something else is done, and returns how to wait for the result.
+func hashLater(paths []string) func() ([]images.Tar, error) {
+	tars, errs := make([]images.Tar, len(paths)), make([]error, len(paths))
+	var wait sync.WaitGroup
+	for i, path := range paths {
+		wait.Go(func() { tars[i], errs[i] = images.Hash(path) })
+	}
+	return func() ([]images.Tar, error) {
+		wait.Wait()
+		return tars, errors.Join(errs...)
+	}
+}
+
+// reopenJournal starts an empty journal after the old one was removed.
+func (s *session) reopenJournal() error {
+	if err := s.journal.Close(); err != nil {
+		return err
+	}
+	var err error
+	s.journal, err = journal.Open(s.journalPath())
+	return err
+}
+
+// stopwatch writes what was done, and when.
+type stopwatch struct {
+	out   io.Writer
+	began time.Time
+}
+
+func newStopwatch(out io.Writer) *stopwatch { return &stopwatch{out: out, began: time.Now()} }
+
+func (s *stopwatch) note(format string, args ...any) {
+	fmt.Fprintf(s.out, "%6.1fs  %s\n", time.Since(s.began).Seconds(), fmt.Sprintf(format, args...))
+}
