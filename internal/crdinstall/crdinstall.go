@@ -149,35 +149,30 @@ func (i installer) create(ctx context.Context) error {
 
 // awaitEstablished waits until the API server serves the kind.
 func (i installer) awaitEstablished(ctx context.Context) error {
-	var last error
 	err := wait.PollUntilContextTimeout(ctx, establishPoll, establishTimeout, true, func(ctx context.Context) (bool, error) {
 		current, err := i.definitions.Get(ctx, i.definition.Name, metav1.GetOptions{})
 		if err != nil {
 			return false, fmt.Errorf("reading the definition: %w", err)
 		}
-		last = notServed(current)
-		return last == nil, nil
+		return served(current)
 	})
-	if wait.Interrupted(err) && last != nil {
-		return last
+	if wait.Interrupted(err) {
+		return errors.New("the API server does not serve the definition yet")
 	}
 	return err
 }
 
-// notServed says why the API server does not serve a definition yet. It returns nil where it does.
-func notServed(definition *apiextensionsv1.CustomResourceDefinition) error {
+// served tells whether the API server serves a definition. An error says why it never will as things are.
+func served(definition *apiextensionsv1.CustomResourceDefinition) (bool, error) {
 	established := false
 	for _, c := range definition.Status.Conditions {
 		switch {
 		case c.Type == apiextensionsv1.NamesAccepted && c.Status == apiextensionsv1.ConditionFalse:
-			return fmt.Errorf("the API server refuses the names of the definition: %s; remove the other definition "+
+			return false, fmt.Errorf("the API server refuses the names of the definition: %s; remove the other definition "+
 				"that uses them", c.Message)
 		case c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue:
 			established = true
 		}
 	}
-	if !established {
-		return errors.New("the API server does not serve the definition yet")
-	}
-	return nil
+	return established, nil
 }

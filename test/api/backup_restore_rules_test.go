@@ -19,6 +19,7 @@ func TestEtcdBackupRulesTellTheUserWhatToChange(t *testing.T) {
 	t.Parallel()
 	const (
 		endpoints = `etcdEndpoints: ["http://example-etcd-cluster-client:2379"], `
+		cron      = `: must be five fields as in a CronJob, such as "30 2 * * *", or @hourly, @daily, @weekly or @monthly; the time zone goes into timeZone`
 		s3        = "storageType: S3, s3: {path: mybucket/etcd.backup, awsSecret: aws}"
 	)
 	tests := []ruleCase{
@@ -37,6 +38,29 @@ func TestEtcdBackupRulesTellTheUserWhatToChange(t *testing.T) {
 			want: "spec.backupPolicy.backupIntervalInSecond: Invalid value: -1: must be 0, which makes one backup only, or more"},
 		{name: "negative number of backups", spec: endpoints + s3 + ", backupPolicy: {maxBackups: -1}",
 			want: "spec.backupPolicy.maxBackups: Invalid value: -1: must be 0, which keeps all backups, or more"},
+		{name: "what is new", spec: endpoints + s3 + `, etcdAuthSecret: root, compression: Zstd, encryptionSecret: age, verify: Restore,
+          ttlSecondsAfterFinished: 0, deletionPolicy: Delete, backupPolicy: {maxBackups: 3,
+          schedule: {cron: "30 2 * * *", timeZone: Europe/Berlin, jitterInSecond: 60, suspend: true}}`},
+		{name: "the defaults by their names", spec: endpoints + s3 + ", compression: None, verify: None, deletionPolicy: Keep"},
+		{name: "the defaults as empty strings", spec: endpoints + s3 + `, compression: "", verify: "", deletionPolicy: ""`},
+		{name: "unknown compression", spec: endpoints + s3 + ", compression: gzip",
+			want: `spec.compression: Invalid value: "gzip": must be None, which is the default, or Zstd`},
+		{name: "unknown verification", spec: endpoints + s3 + ", verify: always",
+			want: `spec.verify: Invalid value: "always": must be None, which is the default, or Restore`},
+		{name: "unknown deletion policy", spec: endpoints + s3 + ", deletionPolicy: Retain",
+			want: `spec.deletionPolicy: Invalid value: "Retain": must be Keep, which is the default, or Delete`},
+		{name: "negative time to live", spec: endpoints + s3 + ", ttlSecondsAfterFinished: -1",
+			want: "spec.ttlSecondsAfterFinished: Invalid value: -1: must be 0 or more"},
+		{name: "schedule with a macro", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "@daily"}}`},
+		{name: "schedule beside an interval of 0", spec: endpoints + s3 + `, backupPolicy: {backupIntervalInSecond: 0, schedule: {cron: "@daily"}}`},
+		{name: "schedule beside an interval", spec: endpoints + s3 + `, backupPolicy: {backupIntervalInSecond: 60, schedule: {cron: "@daily"}}`,
+			want: "spec.backupPolicy.schedule: Invalid value: must not be set beside backupIntervalInSecond: the one or the other says when to back up"},
+		{name: "schedule of four fields", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "30 2 * *"}}`,
+			want: `spec.backupPolicy.schedule.cron: Invalid value: "30 2 * *"` + cron},
+		{name: "schedule with a time zone in it", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "TZ=UTC 2 * * *"}}`,
+			want: `spec.backupPolicy.schedule.cron: Invalid value: "TZ=UTC 2 * * *"` + cron},
+		{name: "negative jitter", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "@daily", jitterInSecond: -1}}`,
+			want: "spec.backupPolicy.schedule.jitterInSecond: Invalid value: -1: must be 0 or more"},
 		{name: "no storage type", spec: endpoints + "s3: {path: mybucket/etcd.backup, awsSecret: aws}",
 			want: "[spec.storageType: Required value" + unchecked},
 	}
@@ -71,6 +95,7 @@ func storeCases(rest, choice string) []ruleCase {
 	const (
 		bucket    = `: must be the bucket, a slash and the key, such as mybucket/etcd.backup`
 		container = `: must be the container, a slash and the key, such as mycontainer/etcd.backup`
+		folder    = `: must be a folder, a slash and the key, such as nightly/etcd.backup, without names that begin with a dot`
 		tooShort  = " in body should be at least 1 chars long"
 	)
 	store := func(name, block string) string { return rest + choice + ": " + name + block }
@@ -85,17 +110,20 @@ func storeCases(rest, choice string) []ruleCase {
 		{name: "GCS", spec: store("GCS", ", gcs: {path: b/k, gcpSecret: gcp}")},
 		{name: "GCS with the credentials of the pod", spec: store("GCS", ", gcs: {path: b/k}")},
 		{name: "OSS", spec: store("OSS", `, oss: {path: b/k, ossSecret: oss, endpoint: "http://oss-cn-hangzhou.aliyuncs.com"}`)},
+		{name: "File", spec: store("File", ", file: {path: nightly/etcd.backup}")},
 		{name: "a deep key", spec: store("S3", ", s3: {path: b/deep/er/k, awsSecret: aws}")},
 		{name: "a block of another store beside", spec: store("S3", ", s3: {path: b/k, awsSecret: aws}, gcs: {path: b/k}")},
 
 		{name: "an unknown store", spec: store("FTP", ""),
-			want: fmt.Sprintf(`[spec.%s: Unsupported value: "FTP": supported values: "S3", "ABS", "GCS", "OSS"`, choice) + unchecked},
+			want: fmt.Sprintf(`[spec.%s: Unsupported value: "FTP": supported values: "S3", "ABS", "GCS", "OSS", "File"`, choice) + unchecked},
 		{name: "S3 without its block", spec: store("S3", ""), want: missing("s3", "S3")},
 		{name: "S3 with the block of another store", spec: store("S3", ", gcs: {path: b/k}"), want: missing("s3", "S3")},
 		{name: "S3 with a null block", spec: store("S3", ", s3: null"), want: missing("s3", "S3")},
 		{name: "ABS without its block", spec: store("ABS", ""), want: missing("abs", "ABS")},
 		{name: "GCS without its block", spec: store("GCS", ""), want: missing("gcs", "GCS")},
 		{name: "OSS without its block", spec: store("OSS", ""), want: missing("oss", "OSS")},
+
+		{name: "File without its block", spec: store("File", ""), want: missing("file", "File")},
 
 		{name: "S3 path without a key", spec: store("S3", ", s3: {path: mybucket, awsSecret: aws}"), want: `spec.s3.path: Invalid value: "mybucket"` + bucket},
 		{name: "S3 path with an empty key", spec: store("S3", ", s3: {path: mybucket/, awsSecret: aws}"), want: `spec.s3.path: Invalid value: "mybucket/"` + bucket},
@@ -105,6 +133,9 @@ func storeCases(rest, choice string) []ruleCase {
 		{name: "ABS path without a key", spec: store("ABS", ", abs: {path: c, absSecret: abs}"), want: `spec.abs.path: Invalid value: "c"` + container},
 		{name: "GCS path without a key", spec: store("GCS", ", gcs: {path: b}"), want: `spec.gcs.path: Invalid value: "b"` + bucket},
 		{name: "OSS path without a key", spec: store("OSS", ", oss: {path: b, ossSecret: oss}"), want: `spec.oss.path: Invalid value: "b"` + bucket},
+		{name: "File path without a key", spec: store("File", ", file: {path: etcd.backup}"), want: `spec.file.path: Invalid value: "etcd.backup"` + folder},
+		{name: "File path that leaves the volume", spec: store("File", ", file: {path: a/../../b}"), want: `spec.file.path: Invalid value: "a/../../b"` + folder},
+		{name: "File path from the root", spec: store("File", ", file: {path: /etc/passwd}"), want: `spec.file.path: Invalid value: "/etc/passwd"` + folder},
 		{name: "no path", spec: store("S3", ", s3: {awsSecret: aws}"), want: "[spec.s3.path: Required value" + unchecked},
 
 		{name: "S3 without a secret", spec: store("S3", ", s3: {path: b/k}"), want: "[spec.s3.awsSecret: Required value" + unchecked},

@@ -68,12 +68,23 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	for _, definition := range crd.All() {
-		if err := crdinstall.Ensure(ctx, config(), definition, logr.Discard(), nil); err != nil {
-			return 0, err
-		}
+	if err := installAll(ctx); err != nil {
+		return 0, err
 	}
 	return m.Run(), nil
+}
+
+// installAll installs our definitions. What the API server has against one is printed.
+func installAll(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, installPatience)
+	defer cancel()
+	for _, definition := range crd.All() {
+		err := crdinstall.Ensure(ctx, config(), definition, logr.Discard(), func(reason string) { fmt.Fprintln(os.Stderr, reason) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // config returns the configuration of an administrator whose requests are not slowed down.

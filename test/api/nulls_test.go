@@ -206,6 +206,9 @@ func leastValue(s apiextensionsv1.JSONSchemaProps) any {
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			if property := s.Properties[name]; property.Default != nil || slices.Contains(s.Required, name) {
 				value[name] = leastValue(property)
+				if example, there := examples[name]; there {
+					value[name] = example
+				}
 			}
 		}
 		return value
@@ -215,10 +218,15 @@ func leastValue(s apiextensionsv1.JSONSchemaProps) any {
 		return int64(1)
 	case "boolean":
 		return true
-	default:
-		return "x/y"
 	}
+	if s.Format == "date-time" {
+		return "2026-11-15T00:00:00Z"
+	}
+	return "x"
 }
+
+// examples are values for required fields whose rules a schema cannot tell.
+var examples = map[string]any{"path": "x/y", "cron": "@daily"}
 
 func decode(text []byte) any {
 	var value any

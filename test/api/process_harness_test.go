@@ -94,7 +94,11 @@ func start(t *testing.T, name string, id identity, args ...string) *operator {
 	addr := freeAddress(t)
 	env := []string{"KUBECONFIG=" + id.kubeconfig, "MY_POD_NAMESPACE=" + id.namespace, "MY_POD_NAME=" + id.pod}
 	o := &operator{name: name, url: "http://" + addr, ended: make(chan struct{})}
-	o.cmd = program(t, name, env, append([]string{"-listen-addr", addr}, args...)...)
+	args = append(args, "-listen-addr", addr)
+	if name == "etcd-operator" {
+		args = append(args, "-helper-image", "example.com/etcd-operator:dev") // there is no pod to read it from
+	}
+	o.cmd = program(t, name, env, args...)
 	o.cmd.Stdout, o.cmd.Stderr = &o.output, &o.output
 	if err := o.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -158,6 +162,11 @@ func (o *operator) get(ctx context.Context, path string) (status int, body strin
 func (o *operator) awaitAnswer(t *testing.T, path string, status int, words string) {
 	t.Helper()
 	eventually(t, func(ctx context.Context) error {
+		select {
+		case <-o.ended:
+			t.Fatalf("%s has ended with exit code %d", o.name, o.cmd.ProcessState.ExitCode())
+		default:
+		}
 		gotStatus, body, err := o.get(ctx, path)
 		if err == nil && (gotStatus != status || !strings.Contains(body, words)) {
 			err = fmt.Errorf("%s of %s is %d %q, want %d with %q", path, o.name, gotStatus, body, status, words)
