@@ -1,0 +1,196 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package etcdmodel is a model of etcd: processes with a data directory, a
+// replicated log, elections, learners, and the rules by which etcd accepts or
+// refuses a change of its membership. Every process has its own log and its own view,
+// so that what one of them has not heard of yet can be lost.
+//
+// It leaves out what no operator can see: single messages, heartbeats, snapshots of
+// the log. test/simconform runs the same sequences of operations here and on
+// real etcd processes and compares.
+package etcdmodel
+
+import (
+	"cmp"
+	"errors"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/etcd-operator/etcd-operator/internal/sim/clock"
+)
+
+// Errors that the operator has no name for.
+var (
+	ErrRemoved      = errors.New("etcdserver: member ID already removed")
+	ErrNotLeader    = errors.New("etcdserver: not leader")
+	ErrNoLeader     = errors.New("etcdserver: no leader")
+	ErrTransferee   = errors.New("etcdserver: bad leader transferee")
+	ErrForLearner   = errors.New("etcdserver: rpc not supported for learner")
+	ErrUnreachable  = errors.New("connection refused")
+	ErrTimeout      = errors.New("context deadline exceeded")
+	errNotListening = errors.New("etcd is not serving")
+)
+
+// Universe is all etcd processes there are, of whatever cluster, and the network
+// between them.
+type Universe struct {
+	Loop *clock.Loop
+	Rand *rand.Rand
+	// Reaches tells whether packets pass from one process to the other; nil for always.
+	Reaches func(from, to *Process) bool
+	// Exited is told of every process that ends by itself.
+	Exited func(p *Process, code int, message string)
+	// Changed is told when a process may have become healthy or stopped being so.
+	Changed func(p *Process)
+	// Bootstrapped is told of every process that starts a new cluster.
+	Bootstrapped func(p *Process)
+
+	processes []*Process // alive, in the order they were started
+	refreshed bool
+}
+
+// Flags are what a process is started with.
+type Flags struct {
+	Name    string
+	PeerURL string
+	// Initial maps the names in --initial-cluster to their peer URLs.
+	Initial map[string]string
+	// New is --initial-cluster-state=new.
+	New         bool
+	Token       string
+	MaxLearners int
+	Version     string
+	Minor       int
+	// Where tells processes apart for the network; the model does not look at it.
+	Where any
+}
+
+// Dir is a data directory.
+type Dir struct {
+	// Disk is nil while the directory is empty.
+	Disk *Disk
+	// Corrupt data makes etcd exit when it starts.
+	Corrupt bool
+}
+
+// Disk is what a member has stored.
+type Disk struct {
+	ClusterID uint64
+	MemberID  uint64
+	Term      uint64
+	Log       []Entry
+	Commit    int
+	// Applied entries have taken effect on List.
+	Applied int
+	List    *Membership
+	Minor   int // the cluster's version
+}
+
+// HasWrite reports whether a write is stored and known to be agreed.
+func (d *Disk) HasWrite(id uint64) bool {
+	for i := d.Commit - 1; i >= 0; i-- {
+		if d.Log[i].Kind == entryWrite && d.Log[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Holds reports whether a write is in the log, agreed or not.
+func (d *Disk) Holds(id uint64) bool {
+	for i := len(d.Log) - 1; i >= 0; i-- {
+		if d.Log[i].Kind == entryWrite && d.Log[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Writes are all writes in the log.
+func (d *Disk) Writes() map[uint64]bool {
+	writes := make(map[uint64]bool, len(d.Log))
+	for i := range d.Log {
+		if d.Log[i].Kind == entryWrite {
+			writes[d.Log[i].ID] = true
+		}
+	}
+	return writes
+}
+
+// Clone returns a copy that shares nothing that changes.
+func (d *Disk) Clone() *Disk {
+	c := *d
+	c.Log = slices.Clone(d.Log)
+	return &c
+}
+
+func hash(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, p := range parts {
+		_, _ = h.Write([]byte(p))
+		_, _ = h.Write([]byte{0})
+	}
+	return h.Sum64()
+}
+
+// between is a random time from low to high.
+func (u *Universe) between(low, high time.Duration) time.Duration {
+	return low + time.Duration(u.Rand.Int64N(int64(high-low)))
+}
+
+func (u *Universe) reaches(from, to *Process) bool {
+	return from == to || u.Reaches == nil || (u.Reaches(from, to) && u.Reaches(to, from))
+}
+
+// serving returns the process that serves as this member of this cluster and that
+// p can talk to; nil where there is none.
+func (u *Universe) serving(p *Process, id uint64) *Process {
+	if p.ID() == id && p.state == stateServing {
+		return p
+	}
+	for _, o := range u.processes {
+		if o.state == stateServing && o.Disk().MemberID == id && o.Disk().ClusterID == p.Disk().ClusterID && u.reaches(p, o) {
+			return o
+		}
+	}
+	return nil
+}
+
+// Processes are those that are alive.
+func (u *Universe) Processes() []*Process { return u.processes }
+
+// NetworkChanged has to be called when Reaches gives other answers than before.
+func (u *Universe) NetworkChanged() { u.refresh() }
+
+// refresh looks at who can talk to whom, and lets each process draw its conclusions.
+// It runs once for all changes at one moment.
+func (u *Universe) refresh() {
+	if u.refreshed {
+		return
+	}
+	u.refreshed = true
+	u.Loop.After(0, func() {
+		u.refreshed = false
+		for _, p := range u.processes {
+			p.noticePeers()
+		}
+		for _, p := range slices.Clone(u.processes) {
+			p.reconsider()
+		}
+	})
+}
+
+// longer compares logs as voters do.
+func longer(a, b *Disk) int {
+	return cmp.Or(cmp.Compare(a.lastTerm(), b.lastTerm()), cmp.Compare(len(a.Log), len(b.Log)))
+}
+
+func (d *Disk) lastTerm() uint64 {
+	if len(d.Log) == 0 {
+		return 0
+	}
+	return d.Log[len(d.Log)-1].Term
+}

@@ -1,0 +1,97 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kubemodel
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+type clientObject = client.Object
+
+// scheduleAll gives the pods that wait for a node another chance.
+func (k *Kube) scheduleAll() {
+	for _, o := range k.All(Pods) {
+		if pod := o.(*corev1.Pod); waitsForNode(pod) {
+			k.scheduleSoon(pod.Name)
+		}
+	}
+}
+
+// waitsForNode: a gated pod is not looked at, one that is being deleted is not bound.
+func waitsForNode(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0 && pod.DeletionTimestamp == nil
+}
+
+func (k *Kube) scheduleSoon(name string) {
+	k.Loop.After(k.between(2*time.Millisecond, 15*time.Millisecond), func() {
+		pod := k.Pod(name)
+		if pod == nil || !waitsForNode(pod) {
+			return
+		}
+		node := k.choose(pod)
+		if node == "" {
+			k.setUnschedulable(pod)
+			return
+		}
+		next := pod.DeepCopy()
+		next.Spec.NodeName = node
+		setCondition(next, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: k.Now()})
+		k.put(next)
+	})
+}
+
+// choose prefers the node with the fewest members.
+func (k *Kube) choose(pod *corev1.Pod) string {
+	claimed := claimOf(pod)
+	claim := k.Find(Claims, claimed)
+	if claimed != "" && (claim == nil || claim.GetDeletionTimestamp() != nil || claim.(*corev1.PersistentVolumeClaim).Status.Phase == corev1.ClaimLost) {
+		return ""
+	}
+	count := map[string]int{}
+	for _, o := range k.All(Pods) {
+		count[o.(*corev1.Pod).Spec.NodeName]++
+	}
+	apart := pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAntiAffinity != nil
+	best := ""
+	for _, o := range k.All(Nodes) {
+		node := o.(*corev1.Node)
+		if node.Spec.Unschedulable || nodeReady(node) != corev1.ConditionTrue || (apart && count[node.Name] > 0) {
+			continue
+		}
+		if claim != nil && k.LocalVolumes && k.volumes[claim.GetUID()].node != "" && k.volumes[claim.GetUID()].node != node.Name {
+			continue
+		}
+		if best == "" || count[node.Name] < count[best] {
+			best = node.Name
+		}
+	}
+	return best
+}
+
+func (k *Kube) setUnschedulable(pod *corev1.Pod) {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return
+		}
+	}
+	next := pod.DeepCopy()
+	setCondition(next, corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		Message: "no node fits", LastTransitionTime: k.Now(),
+	})
+	k.put(next)
+}
+
+func setCondition(pod *corev1.Pod, c corev1.PodCondition) {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == c.Type {
+			pod.Status.Conditions[i] = c
+			return
+		}
+	}
+	pod.Status.Conditions = append(pod.Status.Conditions, c)
+}
