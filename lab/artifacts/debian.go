@@ -17,6 +17,7 @@ import (
 )
 
 // nodePackage is a Debian package that a node needs, and a file or program that shows that it is installed, by Debian or otherwise.
+// Only what is really called is listed: kube-proxy, for one, does not need the program conntrack any more.
 type nodePackage struct{ name, program string }
 
 // cniFolder is where Debian puts the CNI plugins.
@@ -28,13 +29,10 @@ var nodePackages = []nodePackage{
 	{"containerd", "ctr"},
 	{"runc", "runc"},
 	{"containernetworking-plugins", cniFolder + "/bridge"},
-	{"iptables", "iptables"},   // kubelet and the portmap plugin
-	{"nftables", "nft"},        // kube-proxy
-	{"conntrack", "conntrack"}, // kube-proxy
-	{"iproute2", "ip"},         // the nodes' network
-	{"util-linux", "nsenter"},  // entering it
-	{"mount", "mount"},         // kubelet
-	{"procps", "sysctl"},       // the lab, for a human who looks at it
+	{"iptables", "iptables"}, // called by kubelet and by the CNI plugin portmap
+	{"nftables", "nft"},      // called by kube-proxy
+	{"iproute2", "ip"},       // called by the lab, for the nodes' network
+	{"mount", "mount"},       // called by kubelet
 }
 
 // systemPath is where Debian keeps programs for root, which are not on everyone's PATH.

@@ -36,7 +36,7 @@ type step struct {
 	packages []string
 	// downloads tells whether Debian packages are downloaded, which needs apt-get.
 	downloads bool
-	// disk and goDisk are the bytes that are needed in the cache and in Go's own caches.
+	// disk is the bytes that are needed in the cache, goDisk those in each of the folders that Go fills.
 	disk, goDisk uint64
 }
 
@@ -60,8 +60,12 @@ func newPlan(r Request) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{request: r, cache: cache, etcd: map[string]string{}}
+	// What is quick and depends on the release of Debian comes before the long compilations, so that it fails before them.
 	if r.Nodes {
 		p.steps = append(p.steps, installStep())
+	}
+	if slices.Contains(r.EtcdImages, debianEtcd) {
+		p.etcd[debianEtcd] = p.addEntry(debianEtcdEntry())
 	}
 	if err := p.addKubernetes(); err != nil {
 		return nil, err
@@ -108,10 +112,6 @@ func (p *plan) addKubernetes() error {
 
 func (p *plan) addEtcd(version string) error {
 	if p.etcd[version] != "" {
-		return nil
-	}
-	if version == debianEtcd {
-		p.etcd[version] = p.addEntry(debianEtcdEntry())
 		return nil
 	}
 	name, err := p.addProgram(recipes.Etcd(version))

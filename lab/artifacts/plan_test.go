@@ -88,6 +88,25 @@ func TestOnlyWhatIsAskedForIsPlanned(t *testing.T) {
 	}
 }
 
+func TestWhatDependsOnDebianIsTriedBeforeTheLongCompilations(t *testing.T) {
+	emptyCache(t)
+	p := planFor(t, Request{Nodes: true, EtcdImages: EtcdVersions})
+	position := func(title string) int {
+		t.Helper()
+		i := slices.IndexFunc(p.steps, func(s step) bool { return strings.HasPrefix(s.title, title) })
+		if i < 0 {
+			t.Fatalf("no step %q", title)
+		}
+		return i
+	}
+	compile := position("compile kubernetes")
+	for _, quick := range []string{"install Debian packages", "unpack etcd v3.4.23"} {
+		if position(quick) > compile {
+			t.Errorf("%q comes after the compilation of Kubernetes", quick)
+		}
+	}
+}
+
 func TestControlPlaneIsServedByTheWholeKubernetesIfThatIsThere(t *testing.T) {
 	cache := emptyCache(t)
 	whole := planFor(t, Request{Nodes: true}).bin

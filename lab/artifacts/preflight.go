@@ -4,6 +4,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type machine struct {
 	aptGet bool
 	// goVersion is such as go1.26.8, or empty if there is no Go.
 	goVersion string
-	// goFolders are the folders that Go fills while it builds.
+	// goFolders are the folders that Go fills while it builds: the build cache, the module cache and that of temporary files.
 	goFolders []string
 	// free tells which filesystem a folder is on, or will be on, and how much space there is.
 	free func(folder string) (device uint64, bytes uint64, err error)
@@ -51,19 +52,19 @@ func thisMachine(wantGo bool) (machine, error) {
 	if !wantGo {
 		return m, nil
 	}
-	out, err := goCommand("", "env", "-json", "GOVERSION", "GOCACHE", "GOMODCACHE").Output()
+	out, err := goCommand("", "env", "-json", "GOVERSION", "GOCACHE", "GOMODCACHE", "GOTMPDIR").Output()
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return m, nil
 	}
 	if err != nil {
 		return m, fmt.Errorf("ask Go for its version and folders (go env): %w", err)
 	}
-	var env struct{ GOVERSION, GOCACHE, GOMODCACHE string }
+	var env struct{ GOVERSION, GOCACHE, GOMODCACHE, GOTMPDIR string }
 	if err := json.Unmarshal(out, &env); err != nil {
 		return m, fmt.Errorf("answer of go env: %w", err)
 	}
 	m.goVersion = env.GOVERSION
-	m.goFolders = []string{env.GOCACHE, env.GOMODCACHE}
+	m.goFolders = []string{env.GOCACHE, env.GOMODCACHE, cmp.Or(env.GOTMPDIR, os.TempDir())}
 	return m, nil
 }
 
@@ -135,14 +136,14 @@ func (m machine) checkDisk(cache string, missing []step) error {
 			return err
 		}
 		for _, folder := range m.goFolders {
-			if err := add(folder, s.goDisk/uint64(len(m.goFolders))); err != nil {
+			if err := add(folder, s.goDisk); err != nil {
 				return err
 			}
 		}
 	}
 	for _, d := range order {
 		if d.avail < d.need {
-			return fmt.Errorf("building needs %s of free disk space for %s, and there is %s: free some, or point %s, GOCACHE and GOMODCACHE to another disk",
+			return fmt.Errorf("building needs %s of free disk space for %s, and there is %s: free some, or point %s, GOCACHE, GOMODCACHE and TMPDIR to another disk",
 				gigabytes(d.need), strings.Join(d.folders, " and "), gigabytes(d.avail), cacheVariable)
 		}
 	}

@@ -16,7 +16,7 @@ func TestPreflightSaysInOneSentenceWhatToDo(t *testing.T) {
 		os: "linux", arch: "amd64", root: true, aptGet: true, goVersion: "go1.26.8", goFolders: []string{"/gocache", "/gomod"},
 		free: func(folder string) (uint64, uint64, error) { return 1, 100 * gb, nil },
 	}
-	compiling := step{goVersion: "1.26.0", disk: gb, goDisk: 4 * gb}
+	compiling := step{goVersion: "1.26.0", disk: gb, goDisk: 2 * gb}
 	tests := []struct {
 		name    string
 		machine func(*machine)

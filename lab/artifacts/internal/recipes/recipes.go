@@ -59,7 +59,8 @@ type Recipe struct {
 	Variables []string
 	// Cold is how long a build takes on two cores when nothing is in Go's build cache, for the expectations of whoever waits.
 	Cold time.Duration
-	// Disk is the size of the programs, GoDisk what a cold build leaves in Go's module cache and build cache, in bytes.
+	// Disk is the size of the programs, in bytes. GoDisk is about what a cold build needs in each of Go's module cache, its build
+	// cache and its folder of temporary files.
 	Disk, GoDisk uint64
 }
 
@@ -102,7 +103,7 @@ func kubernetes(programs ...string) Recipe {
 		},
 		Cold:   10 * time.Minute,
 		Disk:   500 * megabyte,
-		GoDisk: 4000 * megabyte,
+		GoDisk: 2000 * megabyte,
 	}
 	for _, p := range programs {
 		r.Programs = append(r.Programs, Program{p, "k8s.io/kubernetes/cmd/" + p})
@@ -129,7 +130,7 @@ func Etcd(version string) Recipe {
 		Variables: []string{"go.etcd.io/etcd/api/v3/version.GitSHA=module-proxy"},
 		Cold:      90 * time.Second,
 		Disk:      80 * megabyte,
-		GoDisk:    400 * megabyte,
+		GoDisk:    200 * megabyte,
 	}
 }
 
@@ -149,7 +150,7 @@ func CoreDNS() Recipe {
 		Programs: []Program{{"coredns", "."}},
 		Cold:     time.Minute,
 		Disk:     50 * megabyte,
-		GoDisk:   400 * megabyte,
+		GoDisk:   200 * megabyte,
 	}
 }
 
