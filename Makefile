@@ -46,14 +46,15 @@ lint: ## golangci-lint over all modules
 
 test-unit: ## Unit tests; they need no root and no network
 	go test $(TEST_ARGS) ./...
-	go -C lab test $(TEST_ARGS) ./...
+	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v /labtest$$)
 
 test-api: ## Tests against a real API server without nodes; no root needed
 	go -C test test -timeout 20m $(TEST_ARGS) ./api/...
 
 test-e2e: images ## Tests on the lab: real nodes, real pods (root)
 	hack/need-root.sh "run the tests on the lab"
-	go -C test test -timeout 60m $(TEST_ARGS) ./e2e/...
+	go -C lab test -timeout 20m -count=1 $(TEST_ARGS) ./labtest
+	go -C test test -timeout 60m -count=1 -p 1 $(TEST_ARGS) ./e2e/...
 
 ##@ Build it
 .PHONY: generate images
@@ -63,22 +64,34 @@ generate: ## Deepcopy, CRDs and the Go client from api/v1beta2
 images: ## The operator's image as a tar, without a container engine
 	hack/images.sh "$(IMAGE)" "$(OUT)/images/etcd-operator.tar" "$(VERSION)" "$(GIT_SHA)"
 
-##@ The lab: a real Kubernetes on this machine (root)
-.PHONY: lab-up lab-down lab-kubeconfig lab-load lab-status
+##@ The lab: a real Kubernetes on this machine (root); `_out/bin/lab --help` has more
+.PHONY: lab-up lab-down lab-status lab-kubeconfig lab-load lab-logs lab-node lab-pod lab-power-cut
 lab-up: $(LAB) ## Start it, or finish what an interrupted start began (NODES=3)
 	$(LAB) up --nodes $(NODES)
 
 lab-down: $(LAB) ## End it and leave nothing behind
 	$(LAB) down
 
-lab-status: $(LAB) ## What runs
+lab-status: $(LAB) ## What runs, and what is cut off
 	$(LAB) status
 
-lab-kubeconfig: $(LAB) ## Print how to point kubectl at it: eval "$$(make lab-kubeconfig)"
+lab-kubeconfig: $(LAB) ## Print the path of its kubeconfig: export KUBECONFIG=$$(make lab-kubeconfig)
 	@$(LAB) kubeconfig
 
 lab-load: $(LAB) ## Load an image into every node (IMAGE_TAR=...)
 	$(LAB) load "$(IMAGE_TAR)"
+
+lab-logs: $(LAB) ## Print the log of COMPONENT=kube-apiserver, COMPONENT=node1-kubelet, ...
+	@$(LAB) logs "$(COMPONENT)"
+
+lab-node: $(LAB) ## DO=cut, heal, kill or start, N=2: cut node 2 off, connect it, kill it, start it
+	$(LAB) node "$(DO)" "$(N)"
+
+lab-pod: $(LAB) ## DO=cut or heal, POD=namespace/name: cut a pod off, connect it
+	$(LAB) pod "$(DO)" "$(POD)"
+
+lab-power-cut: $(LAB) ## Everything off at once; lab-up brings it back
+	$(LAB) power-cut
 
 # Go's own cache knows whether the lab has to be built again.
 .PHONY: $(LAB)
