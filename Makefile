@@ -46,7 +46,7 @@ lint: ## golangci-lint over all modules
 
 test-unit: ## Unit tests; they need no root and no network
 	go test $(TEST_ARGS) ./...
-	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v /labtest$$)
+	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v '/labtest$$')
 
 test-api: ## Tests against a real API server without nodes; no root needed
 	go -C test test -timeout 20m $(TEST_ARGS) ./api/...
