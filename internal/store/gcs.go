@@ -64,7 +64,12 @@ func openGCS(ctx context.Context, c Config, bucket string) (Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the client of Google Cloud Storage: %w", err)
 	}
-	client.SetRetry(storage.WithPolicy(storage.RetryAlways), storage.WithMaxAttempts(4))
+	client.SetRetry(storage.WithPolicy(storage.RetryAlways), storage.WithMaxAttempts(4), storage.WithErrorFunc(func(err error) bool {
+		// The library would go on trying to reach a service that is not there until the time for the
+		// backup is up, and then not say why.
+		_, _, unreachable := network(err)
+		return !unreachable && storage.ShouldRetry(err)
+	}))
 	return &gcsStore{
 		client: client, transport: transport, bucket: bucket,
 		explainer: newExplainer(c, "bucket", bucket, service, map[verb]string{

@@ -1,0 +1,118 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stores runs the servers that backups are tested against: versitygw for S3, azurite for Azure
+// Blob, fake-gcs-server for Google Cloud Storage, and a server of OSS's behaviour that is written here,
+// because there is none. Each is a process or a listener of its own on a free port.
+package stores
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+)
+
+// recipes is the folder with what says which versions of the servers are built.
+func recipes() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "servers")
+}
+
+// built returns a folder in the user's cache with what make makes, once per machine and recipe. The
+// recipe is the content of the named files.
+func built(t testing.TB, name string, recipe []string, make func(ctx context.Context, into string) error) string {
+	t.Helper()
+	cache, err := artifacts.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := sha256.New()
+	for _, file := range recipe {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Write(text)
+	}
+	dir := filepath.Join(cache, "test-servers", name+"-"+hex.EncodeToString(h.Sum(nil))[:16])
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Of several test processes the first one builds, and the others find the result.
+	lock, err := os.Create(dir + ".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	work := dir + ".building"
+	if err := os.RemoveAll(work); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("building %s, once on this machine", name)
+	if err := make(t.Context(), work); err != nil {
+		t.Fatalf("building %s: %v", name, err)
+	}
+	if err := os.Rename(work, dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// goServer builds one of the tools of test/servers/go.mod.
+func goServer(t testing.TB, name, pkg string) string {
+	t.Helper()
+	dir := built(t, name, []string{filepath.Join(recipes(), "go.mod"), filepath.Join(recipes(), "go.sum")}, func(ctx context.Context, into string) error {
+		return run(ctx, recipes(), "go", "build", "-o", filepath.Join(into, name), pkg)
+	})
+	return filepath.Join(dir, name)
+}
+
+// azuriteProgram installs azurite out of its lock file.
+func azuriteProgram(t testing.TB) string {
+	t.Helper()
+	from := filepath.Join(recipes(), "azurite")
+	files := []string{filepath.Join(from, "package.json"), filepath.Join(from, "package-lock.json")}
+	dir := built(t, "azurite", files, func(ctx context.Context, into string) error {
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(into, filepath.Base(file)), text, 0o644); err != nil {
+				return err
+			}
+		}
+		return run(ctx, into, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--omit=optional")
+	})
+	return filepath.Join(dir, "node_modules", ".bin", "azurite-blob")
+}
+
+func run(ctx context.Context, dir, program string, args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", program, args, err, out)
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stores
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/etcd-operator/etcd-operator/internal/store"
+)
+
+// Bucket is the one bucket that every server begins with.
+const Bucket = "backups"
+
+// startPatience is how long a server gets to listen.
+const startPatience = 60 * time.Second
+
+// Server is a running server.
+type Server struct {
+	// Config leads to its bucket with the right credentials; the path is Bucket/key.
+	Config store.Config
+	// Wrong is a secret whose credentials the server refuses. nil where the server checks none.
+	Wrong map[string][]byte
+	// URL is where it listens.
+	URL string
+}
+
+// Kind is one kind of store under test: one row.
+type Kind struct {
+	Name string
+	// Start runs a server for the length of the test.
+	Start func(t testing.TB) *Server
+	// MakesBucket says that a missing bucket is created, as the original operator did.
+	MakesBucket bool
+}
+
+// Kinds are all kinds of stores.
+var Kinds = []Kind{
+	{Name: "S3", Start: StartS3},
+	{Name: "ABS", Start: StartABS},
+	{Name: "GCS", Start: StartGCS},
+	{Name: "OSS", Start: StartOSS, MakesBucket: true},
+	{Name: "File", Start: StartFile, MakesBucket: true},
+}
+
+// StartS3 runs versitygw on a folder.
+func StartS3(t testing.TB) *Server {
+	t.Helper()
+	const id, secret = "AKIATESTTESTTESTTEST", "sekret0123456789sekret0123456789sekret01"
+	program := goServer(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw")
+	dir := t.TempDir()
+	for _, name := range []string{"data", "sidecar"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address := freeAddress(t)
+	start(t, program, "--port", address, "--access", id, "--secret", secret, "--region", "eu-test-1", "--quiet",
+		"posix", "--sidecar", filepath.Join(dir, "sidecar"), filepath.Join(dir, "data"))
+	awaitHTTP(t, "http://"+address)
+	client, err := minio.New(address, &minio.Options{Creds: credentials.NewStaticV4(id, secret, ""), Region: "eu-test-1", BucketLookup: minio.BucketLookupPath})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.MakeBucket(t.Context(), Bucket, minio.MakeBucketOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return &Server{
+		URL: "http://" + address,
+		Config: store.Config{
+			Kind: "S3", Path: Bucket + "/key", Endpoint: "http://" + address, ForcePathStyle: true, SecretName: "aws",
+			Secret: awsSecret(id, secret),
+		},
+		Wrong: awsSecret(id, strings.Repeat("x", len(secret))),
+	}
+}
+
+func awsSecret(id, secret string) map[string][]byte {
+	return map[string][]byte{
+		"credentials": fmt.Appendf(nil, "[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n", id, secret),
+		"config":      []byte("[default]\nregion = eu-test-1\n"),
+	}
+}
+
+// StartABS runs azurite.
+func StartABS(t testing.TB) *Server {
+	t.Helper()
+	const account, key = "backupaccount", "c2VrcmV0MDEyMzQ1Njc4OXNla3JldDAxMjM0NTY3ODk="
+	program := azuriteProgram(t)
+	address := freeAddress(t)
+	host, port, _ := net.SplitHostPort(address)
+	startEnv(t, []string{"AZURITE_ACCOUNTS=" + account + ":" + key}, program,
+		"--silent", "--skipApiVersionCheck", "--disableTelemetry", "--location", t.TempDir(), "--blobHost", host, "--blobPort", port)
+	awaitHTTP(t, "http://"+address)
+	endpoint := "http://" + address + "/" + account
+	cred, err := container.NewSharedKeyCredential(account, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := container.NewClientWithSharedKeyCredential(endpoint+"/"+Bucket, cred, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Create(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return &Server{
+		URL: "http://" + address,
+		Config: store.Config{
+			Kind: "ABS", Path: Bucket + "/key", Endpoint: endpoint, SecretName: "azure",
+			Secret: map[string][]byte{"storage-account": []byte(account), "storage-key": []byte(key)},
+		},
+		Wrong: map[string][]byte{"storage-account": []byte(account), "storage-key": []byte("d3Jvbmd3cm9uZ3dyb25n")},
+	}
+}
+
+// StartGCS runs fake-gcs-server. It checks no credentials.
+func StartGCS(t testing.TB) *Server {
+	t.Helper()
+	program := goServer(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server")
+	address := freeAddress(t)
+	host, port, _ := net.SplitHostPort(address)
+	start(t, program, "-scheme", "http", "-host", host, "-port", port, "-public-host", address, "-external-url", "http://"+address,
+		"-backend", "filesystem", "-filesystem-root", t.TempDir(), "-log-level", "error")
+	awaitHTTP(t, "http://"+address+"/storage/v1/b")
+	r, err := http.Post("http://"+address+"/storage/v1/b?project=test", "application/json", strings.NewReader(`{"name":"`+Bucket+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		t.Fatalf("creating the bucket: %s", r.Status)
+	}
+	return &Server{
+		URL: "http://" + address,
+		Config: store.Config{
+			Kind: "GCS", Path: Bucket + "/key", Endpoint: "http://" + address, SecretName: "gcp",
+			Secret: map[string][]byte{"access-token": []byte("ya29.test-token-of-the-tests")},
+		},
+	}
+}
+
+// StartFile uses a folder.
+func StartFile(t testing.TB) *Server {
+	t.Helper()
+	return &Server{Config: store.Config{Kind: "File", Path: Bucket + "/key", Namespace: "default", FileRoot: t.TempDir()}}
+}
+
+// freeAddress is a port of 127.0.0.1 that nobody listens on.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func start(t testing.TB, program string, args ...string) { startEnv(t, nil, program, args...) }
+
+// startEnv runs a program until the test ends, or this process does.
+func startEnv(t testing.TB, env []string, program string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out := &tail{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		cancel()
+		t.Fatalf("starting %s: %v", filepath.Base(program), err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("%s said last:\n%s", filepath.Base(program), out)
+		}
+	})
+}
+
+// awaitHTTP waits until something answers.
+func awaitHTTP(t testing.TB, url string) {
+	t.Helper()
+	deadline := time.Now().Add(startPatience)
+	for {
+		r, err := http.Get(url) //nolint:gosec // our own server
+		if err == nil {
+			_ = r.Body.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not answer: %v", url, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// tail keeps the end of what a program says.
+type tail struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (w *tail) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.buf.Len() > 64<<10 {
+		w.buf.Next(w.buf.Len() - 8<<10)
+	}
+	return w.buf.Write(p)
+}
+
+func (w *tail) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
