@@ -30,9 +30,11 @@ func (l *Lab) HealNode(ctx context.Context, n int) error {
 // stays as it is.
 func (l *Lab) KillNode(ctx context.Context, n int) error {
 	return l.changeNode(ctx, n, func(s *session) error {
+		t := newStopwatch(s.say)
 		if err := s.switchOff(ctx, node.Name(n)); err != nil {
 			return err
 		}
+		t.note("%s is off", node.Name(n))
 		return s.forgetPodsOf(node.Name(n))
 	})
 }
@@ -40,7 +42,9 @@ func (l *Lab) KillNode(ctx context.Context, n int) error {
 // StartNode switches node n on again, with what is on its disk. It returns when the node is ready, or at once if it is cut off.
 func (l *Lab) StartNode(ctx context.Context, n int) error {
 	return l.changeNode(ctx, n, func(s *session) error {
+		t := newStopwatch(s.say)
 		if _, ok := s.running(node.Name(n)); ok {
+			t.note("%s is on already", node.Name(n))
 			return nil
 		}
 		store, err := pki.Open(s.path("pki"))
@@ -56,22 +60,29 @@ func (l *Lab) StartNode(ctx context.Context, n int) error {
 			return err
 		}
 		if s.isCut(n) {
+			t.note("%s is on, and cut off from the network", node.Name(n))
 			return nil
 		}
 		c, err := s.connect()
 		if err != nil {
 			return err
 		}
-		return c.waitForNode(ctx, node.Name(n), began)
+		if err := c.waitForNode(ctx, node.Name(n), began); err != nil {
+			return err
+		}
+		t.note("%s is ready", node.Name(n))
+		return nil
 	})
 }
 
 // PowerCut switches everything off at once, the control plane too. All disks stay as they are; Up brings everything back.
 func (l *Lab) PowerCut(ctx context.Context) error {
 	return l.changeExisting(ctx, func(s *session) error {
+		t := newStopwatch(s.say)
 		if err := s.switchOff(ctx, machines(s.state.Nodes)...); err != nil {
 			return err
 		}
+		t.note("everything is off")
 		if err := network.RemoveHostLink(ctx); err != nil {
 			return err
 		}
@@ -96,6 +107,7 @@ func (l *Lab) changeNode(ctx context.Context, n int, fn func(*session) error) er
 func (s *session) isCut(n int) bool { return slices.Contains(s.state.CutNodes, n) }
 
 func (s *session) setNodeCut(ctx context.Context, n int, cut bool) error {
+	t := newStopwatch(s.say)
 	// Noted before it is done: what is noted is healed by Up, and healing what is whole does no harm.
 	if cut {
 		s.state.setCut(n, true)
@@ -113,8 +125,10 @@ func (s *session) setNodeCut(ctx context.Context, n int, cut bool) error {
 		}
 	}
 	if cut {
+		t.note("%s is cut off", node.Name(n))
 		return nil
 	}
+	t.note("%s is connected", node.Name(n))
 	s.state.setCut(n, false)
 	return s.writeState(s.state)
 }

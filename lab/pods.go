@@ -47,7 +47,12 @@ func (l *Lab) CutPod(ctx context.Context, namespace, name string) error {
 		if err := s.writeState(s.state); err != nil {
 			return err
 		}
-		return network.SetPort(ctx, id.PID, port, false)
+		t := newStopwatch(s.say)
+		if err := network.SetPort(ctx, id.PID, port, false); err != nil {
+			return err
+		}
+		t.note("the pod %s/%s is cut off", namespace, name)
+		return nil
 	})
 }
 
@@ -63,6 +68,7 @@ func (l *Lab) HealPod(ctx context.Context, namespace, name string) error {
 }
 
 func (s *session) healPod(ctx context.Context, p CutPod) error {
+	t := newStopwatch(s.say)
 	if id, on := s.running(p.Node); on {
 		cut, err := network.Swallowing(ctx, id.PID)
 		if err != nil {
@@ -75,6 +81,7 @@ func (s *session) healPod(ctx context.Context, p CutPod) error {
 			}
 		}
 	}
+	t.note("the pod %s/%s is connected", p.Namespace, p.Name)
 	s.state.forgetPod(p.Namespace, p.Name)
 	return s.writeState(s.state)
 }
@@ -97,10 +104,13 @@ type attachment struct {
 			Name    string `json:"name"`
 			Sandbox string `json:"sandbox"`
 		} `json:"interfaces"`
-		IPs []struct {
-			Address string `json:"address"`
-		} `json:"ips"`
+		IPs []podAddress `json:"ips"`
 	} `json:"result"`
+}
+
+// podAddress is an address with the length of its range, such as 10.244.1.7/24.
+type podAddress struct {
+	Address string `json:"address"`
 }
 
 // portOf finds the port of its node's bridge that a pod is plugged into.
@@ -133,11 +143,8 @@ func (a attachment) port(uid, address string) (string, bool) {
 		return "", false
 	}
 	// After a restart of its node a pod has another attachment, with another address.
-	if !slices.ContainsFunc(a.Result.IPs, func(ip struct {
-		Address string `json:"address"`
-	}) bool {
-		return strings.HasPrefix(ip.Address, address+"/")
-	}) {
+	has := func(a podAddress) bool { return strings.HasPrefix(a.Address, address+"/") }
+	if !slices.ContainsFunc(a.Result.IPs, has) {
 		return "", false
 	}
 	for _, i := range a.Result.Interfaces {

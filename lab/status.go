@@ -79,6 +79,9 @@ func (l *Lab) Status(ctx context.Context) (Status, error) {
 	} else if err != nil {
 		return status, err
 	}
+	if os.Geteuid() != 0 {
+		return status, errNotRoot
+	}
 	record, err := journal.Read(l.journalPath())
 	if err != nil {
 		return status, err

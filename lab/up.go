@@ -155,11 +155,12 @@ func (s *session) ensureControlPlane(ctx context.Context, store *pki.Store) erro
 		return nil
 	}
 	spec, err := controlplane.ControlPlane{
-		Dir:     s.path("control-plane"),
-		Logs:    s.path("logs"),
-		Volumes: []string{s.program(), "volumes", "--state-dir=" + s.dir},
-		Set:     s.state.Set,
-		PKI:     store,
+		Dir:      s.path("control-plane"),
+		Logs:     s.path("logs"),
+		Lab:      s.program(),
+		StateDir: s.dir,
+		Set:      s.state.Set,
+		PKI:      store,
 	}.Spec(s.tree.Folders(systemGroup(controlplane.Name)), s.reportPath(controlplane.Name))
 	if err != nil {
 		return err

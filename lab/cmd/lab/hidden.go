@@ -6,14 +6,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/etcd-operator/etcd-operator/lab"
+	"github.com/etcd-operator/etcd-operator/lab/apiserver"
 	"github.com/etcd-operator/etcd-operator/lab/internal/machine"
 	"github.com/etcd-operator/etcd-operator/lab/internal/node"
 	"github.com/etcd-operator/etcd-operator/lab/volumes"
@@ -32,10 +35,23 @@ func machineCommand() *cobra.Command {
 }
 
 func volumesCommand() *cobra.Command {
+	return clientCommand("volumes", "Serve volume claims", func(ctx context.Context, l *lab.Lab, config *rest.Config) error {
+		return volumes.Run(ctx, config, l.NodeDir)
+	})
+}
+
+func waitForAPICommand() *cobra.Command {
+	return clientCommand("wait-for-api", "Wait until the API server is ready", func(ctx context.Context, _ *lab.Lab, config *rest.Config) error {
+		return apiserver.WaitReady(ctx, config)
+	})
+}
+
+// clientCommand is a hidden command that is a client of the lab's API server.
+func clientCommand(use, short string, run func(context.Context, *lab.Lab, *rest.Config) error) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:    "volumes",
-		Short:  "Serve volume claims",
+		Use:    use,
+		Short:  short,
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +63,7 @@ func volumesCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read the lab's kubeconfig: %w", err)
 			}
-			return volumes.Run(cmd.Context(), config, l.NodeDir)
+			return run(cmd.Context(), l, config)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "state-dir", "", "the lab's folder")

@@ -52,7 +52,7 @@ a kubelet and a kube-proxy of its own. There is one lab per machine. Its state i
 	root.AddCommand(
 		upCommand(), downCommand(), statusCommand(), kubeconfigCommand(), loadCommand(), logsCommand(),
 		nodeCommand(), podCommand(), powerCutCommand(),
-		machineCommand(), volumesCommand(), importImagesCommand(),
+		machineCommand(), waitForAPICommand(), volumesCommand(), importImagesCommand(),
 	)
 	return root
 }

@@ -31,8 +31,8 @@ func URL() string { return "https://" + network.ControlPlane + ":" + strconv.Ito
 type ControlPlane struct {
 	// Dir is the folder of its data, Logs the one for the logs of its components.
 	Dir, Logs string
-	// Volumes is the command that runs the volume provisioner.
-	Volumes []string
+	// Lab is the lab program, StateDir the lab's folder, which the lab's own components are told.
+	Lab, StateDir string
 	// Set holds the programs, PKI the certificates, to which those that are missing are added.
 	Set *artifacts.Set
 	PKI *pki.Store
@@ -67,6 +67,7 @@ func (c ControlPlane) components() ([]machine.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := func(command string) []string { return []string{c.Lab, command, "--state-dir=" + c.StateDir} }
 	components := []machine.Component{
 		{
 			Name: "etcd",
@@ -74,6 +75,8 @@ func (c ControlPlane) components() ([]machine.Component, error) {
 				apiserver.EtcdArgs(filepath.Join(c.Dir, "etcd"), etcdClient, etcdPeerPort)...),
 		},
 		{Name: "kube-apiserver", Command: append([]string{filepath.Join(c.Set.Bin, "kube-apiserver")}, api...)},
+		// The others may not read what they need at their start before the API server has written its first roles.
+		{Name: "api-ready", Command: own("wait-for-api"), Once: true},
 		{Name: "kube-controller-manager", Command: []string{
 			filepath.Join(c.Set.Bin, "kube-controller-manager"),
 			"--kubeconfig=" + manager,
@@ -100,7 +103,7 @@ func (c ControlPlane) components() ([]machine.Component, error) {
 			"--leader-elect=false",
 			"--bind-address=127.0.0.1",
 		}},
-		{Name: "volumes", Command: c.Volumes},
+		{Name: "volumes", Command: own("volumes")},
 	}
 	for i := range components {
 		components[i].Log = filepath.Join(c.Logs, components[i].Name+".log")

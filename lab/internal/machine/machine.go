@@ -179,14 +179,15 @@ const ready = "ready\n"
 
 // Run is the main function of a machine's process. It returns only if the machine cannot be set up.
 func Run() error {
-	answer := os.NewFile(reportFD, "answer")
-	unix.CloseOnExec(reportFD)
 	var spec Spec
 	if err := json.NewDecoder(os.Stdin).Decode(&spec); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("nobody said what to be: this command is for the lab itself, which starts it and tells it")
 	} else if err != nil {
 		return fmt.Errorf("read what to be: %w", err)
 	}
+	// Only the lab has this open, and only the lab says what to be.
+	answer := os.NewFile(reportFD, "answer")
+	unix.CloseOnExec(reportFD)
 	if err := setUp(spec); err != nil {
 		_, sayErr := io.WriteString(answer, err.Error())
 		return errors.Join(err, sayErr)
