@@ -123,7 +123,11 @@ func (r *Reconciler) take(ctx context.Context, s *snapshot.Snapshot, p *plan.Pla
 		}
 		return ctrl.Result{}, false, nil
 	case outcome == act.NotYet:
-		p.Waits = append(p.Waits, plan.Wait{Reason: plan.ChangeRefusedByEtcd, Message: "etcd refuses for now to " + step.Why})
+		what := step.Why
+		if step.Kind == plan.AddMember {
+			what = "add a member" // its name is another one each time, and the status would be too
+		}
+		p.Waits = append(p.Waits, plan.Wait{Reason: plan.ChangeRefusedByEtcd, Message: "etcd refuses for now to " + what})
 		if err := r.report(ctx, s, p); err != nil {
 			return ctrl.Result{}, true, err
 		}

@@ -58,8 +58,8 @@ func newTruth(w *World) *truth {
 
 func (t *truth) bootstrapped(p *etcdmodel.Process) {
 	pod := t.w.Kube.Pod(p.Flags.Name)
-	if pod == nil || len(pod.OwnerReferences) == 0 {
-		return
+	if pod == nil || len(pod.OwnerReferences) == 0 || pod.Annotations[manifests.AnnotationPolicy] == "" {
+		return // of another operator
 	}
 	owner := pod.OwnerReferences[0].UID
 	t.bootstraps[owner]++

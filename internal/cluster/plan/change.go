@@ -108,6 +108,9 @@ func (p *planner) surging() bool {
 	return len(list) == p.cluster.Spec.Size+1 && slices.ContainsFunc(list, func(m snapshot.Member) bool { return p.byNewMember(&m) })
 }
 
+// isJoining reports whether a member has no vote yet, or has not been seen running.
+func isJoining(m snapshot.Member) bool { return m.IsLearner() || !m.HasStarted() }
+
 // makeRoomFirst reports whether an additional member would find no node: then the old
 // one leaves before the new one comes, if quorum allows that.
 func (p *planner) makeRoomFirst(m *snapshot.Member) bool {
@@ -192,6 +195,8 @@ func (p *planner) disrupted() *snapshot.Member {
 	list := p.inEtcd()
 	var candidate *snapshot.Member
 	switch {
+	case p.surging() && slices.ContainsFunc(list, isJoining):
+		return nil // a successor is on its way; who it replaces goes once it has its vote
 	case len(list) > p.cluster.Spec.Size:
 		candidate = p.victim()
 	default:
@@ -258,7 +263,7 @@ func (p *planner) victim() *snapshot.Member {
 	}
 	rank := func(m *snapshot.Member) []int {
 		return []int{
-			b2i(m.IsLearner()), b2i(!m.IsHealthy()), b2i(p.byNewMember(m)), b2i(!m.IsLeader()), b2i(isDrained(m)),
+			b2i(m.IsLearner()), b2i(!m.IsHealthy()), b2i(p.isOutdated(m.Pod)), b2i(!m.IsLeader()), b2i(isDrained(m)),
 			b2i(p.s.Nodes[nodeOf(m)].Cordoned), zones[zone(m)], nodes[nodeOf(m)],
 		}
 	}

@@ -25,6 +25,8 @@ type Process struct {
 
 	u     *Universe
 	state state
+	// disk is what it has open; that the directory was wiped meanwhile it does not notice.
+	disk *Disk
 
 	lead    uint64 // who it follows; 0 for nobody
 	leading bool
@@ -61,14 +63,14 @@ func (u *Universe) Start(dir *Dir, flags Flags) *Process {
 
 // ID is the member's id; 0 before it has one.
 func (p *Process) ID() uint64 {
-	if p.Dir.Disk == nil {
+	if p.disk == nil {
 		return 0
 	}
-	return p.Dir.Disk.MemberID
+	return p.disk.MemberID
 }
 
 // Disk is what the member has stored.
-func (p *Process) Disk() *Disk { return p.Dir.Disk }
+func (p *Process) Disk() *Disk { return p.disk }
 
 // IsAlive reports whether the process has not ended.
 func (p *Process) IsAlive() bool { return p.state != stateGone }
@@ -98,6 +100,7 @@ func (p *Process) begin() {
 	if p.state != stateStarting {
 		return
 	}
+	p.disk = p.Dir.Disk
 	switch {
 	case p.Dir.Corrupt:
 		p.exit(1, "walpb: crc mismatch")
@@ -137,7 +140,7 @@ func (p *Process) bootstrap() {
 	}
 	disk.Commit, disk.Applied = len(disk.Log), len(disk.Log)
 	disk.Minor = p.Flags.Minor
-	p.Dir.Disk = disk
+	p.Dir.Disk, p.disk = disk, disk
 	if p.u.Bootstrapped != nil {
 		p.u.Bootstrapped(p)
 	}
@@ -198,7 +201,8 @@ func (p *Process) joinWith(peer *Process) {
 		p.exit(1, "incompatible with current running cluster")
 		return
 	}
-	p.Dir.Disk = &Disk{ClusterID: peer.Disk().ClusterID, MemberID: self, List: list}
+	p.disk = &Disk{ClusterID: peer.Disk().ClusterID, MemberID: self, List: list}
+	p.Dir.Disk = p.disk
 	// It knows the list it was given, until the log tells it more.
 	p.serve()
 }
