@@ -1,0 +1,133 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/test/stores"
+)
+
+func TestOneBackupInEveryStoreIsWholeAndReported(t *testing.T) {
+	t.Parallel()
+	etcd := startEtcd(t, "v3.6.16", 1)
+	revision := etcd.fill(20)
+	for _, kind := range stores.Kinds {
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnv(t, kind.Start(t))
+			var args []string
+			if root := e.server.Config.FileRoot; root != "" {
+				args = []string{"-file-store-dir", root}
+			}
+			p := startOperator(t, launch{namespace: e.namespace, args: args})
+			e.create(e.backup("one", "folder/etcd.backup", etcd.urls()...))
+			b := e.awaitSuccess("one")
+
+			s := b.Status
+			if s.Reason != "" || s.EtcdVersion != "3.6.16" || s.EtcdRevision != revision || s.LastSuccessDate.IsZero() {
+				t.Errorf("the original's part of the status is %+v, want revision %d of 3.6.16", s, revision)
+			}
+			if s.ObservedGeneration != b.Generation || s.Size < 20<<20 || len(s.SHA256) != 64 || s.Duration == nil || s.Run != nil ||
+				!strings.HasSuffix(s.URL, stores.Bucket+"/folder/etcd.backup") {
+				t.Errorf("the status is %+v", s)
+			}
+			if !meta.IsStatusConditionTrue(s.Conditions, "Ready") || len(s.Conditions) != 1 {
+				t.Errorf("conditions = %+v, want Ready alone", s.Conditions)
+			}
+			if keys := e.keys("folder/"); len(keys) != 1 {
+				t.Errorf("objects = %v, want one", keys)
+			}
+			facts := e.checkWhole("folder/etcd.backup", nil)
+			if facts.SHA256 != s.SHA256 || facts.Revision != revision || facts.Owner != string(b.UID) {
+				t.Errorf("the object's metadata is %+v, the status %+v", facts, s)
+			}
+			checkMetrics(t, p, `etcd_operator_backups_success_total{cluster="`+etcd.urls()[0]+`",name="one",namespace="`+e.namespace+`"} 1`)
+			checkEvent(t, e, "BackupSucceeded")
+		})
+	}
+}
+
+func checkMetrics(t *testing.T, p *process, want string) {
+	t.Helper()
+	r, err := http.Get(p.metrics + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), want) {
+		t.Errorf("the metrics do not have %s", want)
+	}
+}
+
+func checkEvent(t *testing.T, e *env, reason string) {
+	t.Helper()
+	eventually(t, patience, func() string {
+		var list corev1.EventList
+		if err := kube.List(t.Context(), &list, client.InNamespace(e.namespace)); err != nil {
+			return err.Error()
+		}
+		for _, event := range list.Items {
+			if event.Reason == reason && event.InvolvedObject.Kind == "EtcdBackup" {
+				return ""
+			}
+		}
+		return "there is no event " + reason
+	})
+}
+
+func TestVerifiedBackupsOfEveryVersionRestore(t *testing.T) {
+	t.Parallel()
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string][]byte{"identities": []byte(identity.String() + "\n")}
+	e := newEnv(t, stores.StartS3(t))
+	newSecret(t, e.namespace, "keys", keys)
+	startOperator(t, launch{namespace: e.namespace})
+	for _, version := range []string{"v3.5.35", "v3.6.16", "v3.7.3"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			etcd := startEtcd(t, version, 1)
+			revision := etcd.put(50)
+			// A history with a compaction and a deletion, which the hash and the count depend on.
+			c := etcd.client()
+			if _, err := c.Delete(t.Context(), "key/0007"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Compact(t.Context(), revision-10); err != nil {
+				t.Fatal(err)
+			}
+			name := "verified-" + strings.ReplaceAll(version, ".", "-")
+			b := e.backup(name, name, etcd.urls()...)
+			b.Spec.Verify = v1beta2.BackupVerificationRestore
+			b.Spec.Compression = v1beta2.BackupCompressionZstd
+			b.Spec.EncryptionSecret = "keys"
+			e.create(b)
+			b = e.awaitSuccess(name)
+			v := b.Status.Verification
+			if v == nil || v.EtcdRevision != revision+1 || v.Keys != 50 || v.Hash == 0 {
+				t.Errorf("verification = %+v, want 50 keys at revision %d", v, revision+1)
+			}
+			facts := e.checkWhole(name, keys)
+			if facts.Compression != "zstd" || facts.Encryption != "age" || b.Status.Size >= facts.SnapshotSize {
+				t.Errorf("the object is %+v, want it compressed and encrypted", facts)
+			}
+		})
+	}
+}
