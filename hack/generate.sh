@@ -19,14 +19,15 @@ mkdir -p _out
 work=$(mktemp -d "$PWD/_out/generate.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-go -C tools build -o "$work/bin/" tool
+go -C tools build -o "$work/bin/" tool ./modelschema
 export PATH="$work/bin:$PATH"
 
 controller-gen \
   "object:headerFile=$header" crd paths=./api/v1beta2 \
   "output:object:dir=$work/deepcopy" "output:crd:dir=$work/crd"
 
-applyconfiguration-gen --go-header-file "$header" \
+modelschema "$work/crd" "$types" >"$work/models.json"
+applyconfiguration-gen --go-header-file "$header" --openapi-schema "$work/models.json" \
   --output-pkg "$client/applyconfiguration" --output-dir "$work/client/applyconfiguration" "$types"
 client-gen --go-header-file "$header" --clientset-name versioned \
   --input-base "$module" --input api/v1beta2 --apply-configuration-package "$client/applyconfiguration" \

@@ -26,6 +26,1569 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.etcd-operator.etcd-operator.api.v1beta2.EtcdBackup
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        map:
+          fields:
+          - name: abs
+            type:
+              map:
+                fields:
+                - name: absSecret
+                  type:
+                    scalar: string
+                - name: endpoint
+                  type:
+                    scalar: string
+                - name: path
+                  type:
+                    scalar: string
+          - name: allowSelfSignedCertificates
+            type:
+              scalar: boolean
+          - name: backupPolicy
+            type:
+              map:
+                fields:
+                - name: backupIntervalInSecond
+                  type:
+                    scalar: numeric
+                - name: maxBackups
+                  type:
+                    scalar: numeric
+                - name: schedule
+                  type:
+                    map:
+                      fields:
+                      - name: cron
+                        type:
+                          scalar: string
+                      - name: jitterInSecond
+                        type:
+                          scalar: numeric
+                      - name: suspend
+                        type:
+                          scalar: boolean
+                      - name: timeZone
+                        type:
+                          scalar: string
+                - name: timeoutInSecond
+                  type:
+                    scalar: numeric
+          - name: clientTLSSecret
+            type:
+              scalar: string
+          - name: compression
+            type:
+              scalar: string
+          - name: deletionPolicy
+            type:
+              scalar: string
+          - name: encryptionSecret
+            type:
+              scalar: string
+          - name: etcdAuthSecret
+            type:
+              scalar: string
+          - name: etcdEndpoints
+            type:
+              list:
+                elementType:
+                  scalar: string
+                elementRelationship: atomic
+          - name: file
+            type:
+              map:
+                fields:
+                - name: path
+                  type:
+                    scalar: string
+          - name: gcs
+            type:
+              map:
+                fields:
+                - name: endpoint
+                  type:
+                    scalar: string
+                - name: gcpSecret
+                  type:
+                    scalar: string
+                - name: path
+                  type:
+                    scalar: string
+          - name: oss
+            type:
+              map:
+                fields:
+                - name: endpoint
+                  type:
+                    scalar: string
+                - name: ossSecret
+                  type:
+                    scalar: string
+                - name: path
+                  type:
+                    scalar: string
+          - name: s3
+            type:
+              map:
+                fields:
+                - name: awsSecret
+                  type:
+                    scalar: string
+                - name: checksums
+                  type:
+                    scalar: boolean
+                - name: endpoint
+                  type:
+                    scalar: string
+                - name: forcePathStyle
+                  type:
+                    scalar: boolean
+                - name: path
+                  type:
+                    scalar: string
+                - name: profile
+                  type:
+                    scalar: string
+          - name: storageType
+            type:
+              scalar: string
+          - name: ttlSecondsAfterFinished
+            type:
+              scalar: numeric
+          - name: verify
+            type:
+              scalar: string
+    - name: status
+      type:
+        map:
+          fields:
+          - name: Reason
+            type:
+              scalar: string
+          - name: backups
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: etcdRevision
+                      type:
+                        scalar: numeric
+                    - name: name
+                      type:
+                        scalar: string
+                    - name: size
+                      type:
+                        scalar: numeric
+                    - name: time
+                      type:
+                        scalar: string
+                elementRelationship: atomic
+          - name: conditions
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: lastTransitionTime
+                      type:
+                        scalar: string
+                    - name: message
+                      type:
+                        scalar: string
+                    - name: observedGeneration
+                      type:
+                        scalar: numeric
+                    - name: reason
+                      type:
+                        scalar: string
+                    - name: status
+                      type:
+                        scalar: string
+                    - name: type
+                      type:
+                        scalar: string
+                elementRelationship: associative
+                keys:
+                - type
+          - name: duration
+            type:
+              scalar: string
+          - name: etcdRevision
+            type:
+              scalar: numeric
+          - name: etcdVersion
+            type:
+              scalar: string
+          - name: failures
+            type:
+              scalar: numeric
+          - name: lastExecutionDate
+            type:
+              scalar: string
+          - name: lastScheduled
+            type:
+              scalar: string
+          - name: lastSuccessDate
+            type:
+              scalar: string
+          - name: nextRun
+            type:
+              scalar: string
+          - name: observedGeneration
+            type:
+              scalar: numeric
+          - name: run
+            type:
+              map:
+                fields:
+                - name: id
+                  type:
+                    scalar: string
+                - name: path
+                  type:
+                    scalar: string
+                - name: progress
+                  type:
+                    map:
+                      fields:
+                      - name: bytes
+                        type:
+                          scalar: numeric
+                      - name: bytesPerSecond
+                        type:
+                          scalar: numeric
+                      - name: ofBytes
+                        type:
+                          scalar: numeric
+                      - name: time
+                        type:
+                          scalar: string
+                - name: scheduled
+                  type:
+                    scalar: string
+                - name: startTime
+                  type:
+                    scalar: string
+          - name: sha256
+            type:
+              scalar: string
+          - name: size
+            type:
+              scalar: numeric
+          - name: succeeded
+            type:
+              scalar: boolean
+          - name: url
+            type:
+              scalar: string
+          - name: verification
+            type:
+              map:
+                fields:
+                - name: etcdRevision
+                  type:
+                    scalar: numeric
+                - name: hash
+                  type:
+                    scalar: numeric
+                - name: keys
+                  type:
+                    scalar: numeric
+- name: com.github.etcd-operator.etcd-operator.api.v1beta2.EtcdCluster
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        map:
+          fields:
+          - name: TLS
+            type:
+              map:
+                fields:
+                - name: static
+                  type:
+                    map:
+                      fields:
+                      - name: member
+                        type:
+                          map:
+                            fields:
+                            - name: peerSecret
+                              type:
+                                scalar: string
+                            - name: serverSecret
+                              type:
+                                scalar: string
+                      - name: operatorSecret
+                        type:
+                          scalar: string
+          - name: backup
+            type:
+              map:
+                elementType:
+                  scalar: untyped
+                  list:
+                    elementType:
+                      namedType: __untyped_atomic_
+                    elementRelationship: atomic
+                  map:
+                    elementType:
+                      namedType: __untyped_deduced_
+                    elementRelationship: separable
+          - name: baseImage
+            type:
+              scalar: string
+          - name: deletionPolicy
+            type:
+              scalar: string
+          - name: nodeLostToleranceSeconds
+            type:
+              scalar: numeric
+          - name: paused
+            type:
+              scalar: boolean
+          - name: pod
+            type:
+              map:
+                fields:
+                - name: ClusterDomain
+                  type:
+                    scalar: string
+                - name: DNSTimeoutInSecond
+                  type:
+                    scalar: numeric
+                - name: affinity
+                  type:
+                    map:
+                      fields:
+                      - name: nodeAffinity
+                        type:
+                          map:
+                            fields:
+                            - name: preferredDuringSchedulingIgnoredDuringExecution
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: preference
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: matchExpressions
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: key
+                                                        type:
+                                                          scalar: string
+                                                      - name: operator
+                                                        type:
+                                                          scalar: string
+                                                      - name: values
+                                                        type:
+                                                          list:
+                                                            elementType:
+                                                              scalar: string
+                                                            elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            - name: matchFields
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: key
+                                                        type:
+                                                          scalar: string
+                                                      - name: operator
+                                                        type:
+                                                          scalar: string
+                                                      - name: values
+                                                        type:
+                                                          list:
+                                                            elementType:
+                                                              scalar: string
+                                                            elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            elementRelationship: atomic
+                                      - name: weight
+                                        type:
+                                          scalar: numeric
+                                  elementRelationship: atomic
+                            - name: requiredDuringSchedulingIgnoredDuringExecution
+                              type:
+                                map:
+                                  fields:
+                                  - name: nodeSelectorTerms
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: matchExpressions
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: key
+                                                        type:
+                                                          scalar: string
+                                                      - name: operator
+                                                        type:
+                                                          scalar: string
+                                                      - name: values
+                                                        type:
+                                                          list:
+                                                            elementType:
+                                                              scalar: string
+                                                            elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            - name: matchFields
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: key
+                                                        type:
+                                                          scalar: string
+                                                      - name: operator
+                                                        type:
+                                                          scalar: string
+                                                      - name: values
+                                                        type:
+                                                          list:
+                                                            elementType:
+                                                              scalar: string
+                                                            elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            elementRelationship: atomic
+                                        elementRelationship: atomic
+                                  elementRelationship: atomic
+                      - name: podAffinity
+                        type:
+                          map:
+                            fields:
+                            - name: preferredDuringSchedulingIgnoredDuringExecution
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: podAffinityTerm
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: labelSelector
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchLabels
+                                                    type:
+                                                      map:
+                                                        elementType:
+                                                          scalar: string
+                                                  elementRelationship: atomic
+                                            - name: matchLabelKeys
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: mismatchLabelKeys
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: namespaceSelector
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchLabels
+                                                    type:
+                                                      map:
+                                                        elementType:
+                                                          scalar: string
+                                                  elementRelationship: atomic
+                                            - name: namespaces
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: topologyKey
+                                              type:
+                                                scalar: string
+                                      - name: weight
+                                        type:
+                                          scalar: numeric
+                                  elementRelationship: atomic
+                            - name: requiredDuringSchedulingIgnoredDuringExecution
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: labelSelector
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: matchExpressions
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: key
+                                                        type:
+                                                          scalar: string
+                                                      - name: operator
+                                                        type:
+                                                          scalar: string
+                                                      - name: values
+                                                        type:
+                                                          list:
+                                                            elementType:
+                                                              scalar: string
+                                                            elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            - name: matchLabels
+                                              type:
+                                                map:
+                                                  elementType:
+                                                    scalar: string
+                                            elementRelationship: atomic
+                                      - name: matchLabelKeys
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                      - name: mismatchLabelKeys
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                      - name: namespaceSelector
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: matchExpressions
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: key
+                                                        type:
+                                                          scalar: string
+                                                      - name: operator
+                                                        type:
+                                                          scalar: string
+                                                      - name: values
+                                                        type:
+                                                          list:
+                                                            elementType:
+                                                              scalar: string
+                                                            elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            - name: matchLabels
+                                              type:
+                                                map:
+                                                  elementType:
+                                                    scalar: string
+                                            elementRelationship: atomic
+                                      - name: namespaces
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                      - name: topologyKey
+                                        type:
+                                          scalar: string
+                                  elementRelationship: atomic
+                      - name: podAntiAffinity
+                        type:
+                          map:
+                            fields:
+                            - name: preferredDuringSchedulingIgnoredDuringExecution
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: podAffinityTerm
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: labelSelector
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchLabels
+                                                    type:
+                                                      map:
+                                                        elementType:
+                                                          scalar: string
+                                                  elementRelationship: atomic
+                                            - name: matchLabelKeys
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: mismatchLabelKeys
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: namespaceSelector
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchLabels
+                                                    type:
+                                                      map:
+                                                        elementType:
+                                                          scalar: string
+                                                  elementRelationship: atomic
+                                            - name: namespaces
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: topologyKey
+                                              type:
+                                                scalar: string
+                                      - name: weight
+                                        type:
+                                          scalar: numeric
+                                  elementRelationship: atomic
+                            - name: requiredDuringSchedulingIgnoredDuringExecution
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: labelSelector
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: matchExpressions
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: key
+                                                        type:
+                                                          scalar: string
+                                                      - name: operator
+                                                        type:
+                                                          scalar: string
+                                                      - name: values
+                                                        type:
+                                                          list:
+                                                            elementType:
+                                                              scalar: string
+                                                            elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            - name: matchLabels
+                                              type:
+                                                map:
+                                                  elementType:
+                                                    scalar: string
+                                            elementRelationship: atomic
+                                      - name: matchLabelKeys
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                      - name: mismatchLabelKeys
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                      - name: namespaceSelector
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: matchExpressions
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: key
+                                                        type:
+                                                          scalar: string
+                                                      - name: operator
+                                                        type:
+                                                          scalar: string
+                                                      - name: values
+                                                        type:
+                                                          list:
+                                                            elementType:
+                                                              scalar: string
+                                                            elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            - name: matchLabels
+                                              type:
+                                                map:
+                                                  elementType:
+                                                    scalar: string
+                                            elementRelationship: atomic
+                                      - name: namespaces
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                      - name: topologyKey
+                                        type:
+                                          scalar: string
+                                  elementRelationship: atomic
+                - name: annotations
+                  type:
+                    map:
+                      elementType:
+                        scalar: string
+                - name: antiAffinity
+                  type:
+                    scalar: boolean
+                - name: busyboxImage
+                  type:
+                    scalar: string
+                - name: etcdEnv
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: name
+                            type:
+                              scalar: string
+                          - name: value
+                            type:
+                              scalar: string
+                          - name: valueFrom
+                            type:
+                              map:
+                                fields:
+                                - name: configMapKeyRef
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: key
+                                        type:
+                                          scalar: string
+                                      - name: name
+                                        type:
+                                          scalar: string
+                                      - name: optional
+                                        type:
+                                          scalar: boolean
+                                      elementRelationship: atomic
+                                - name: fieldRef
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: apiVersion
+                                        type:
+                                          scalar: string
+                                      - name: fieldPath
+                                        type:
+                                          scalar: string
+                                      elementRelationship: atomic
+                                - name: fileKeyRef
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: key
+                                        type:
+                                          scalar: string
+                                      - name: optional
+                                        type:
+                                          scalar: boolean
+                                      - name: path
+                                        type:
+                                          scalar: string
+                                      - name: volumeName
+                                        type:
+                                          scalar: string
+                                      elementRelationship: atomic
+                                - name: resourceFieldRef
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: containerName
+                                        type:
+                                          scalar: string
+                                      - name: divisor
+                                        type:
+                                          scalar: untyped
+                                      - name: resource
+                                        type:
+                                          scalar: string
+                                      elementRelationship: atomic
+                                - name: secretKeyRef
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: key
+                                        type:
+                                          scalar: string
+                                      - name: name
+                                        type:
+                                          scalar: string
+                                      - name: optional
+                                        type:
+                                          scalar: boolean
+                                      elementRelationship: atomic
+                      elementRelationship: atomic
+                - name: labels
+                  type:
+                    map:
+                      elementType:
+                        scalar: string
+                - name: nodeSelector
+                  type:
+                    map:
+                      elementType:
+                        scalar: string
+                - name: persistentVolumeClaimSpec
+                  type:
+                    map:
+                      fields:
+                      - name: accessModes
+                        type:
+                          list:
+                            elementType:
+                              scalar: string
+                            elementRelationship: atomic
+                      - name: dataSource
+                        type:
+                          map:
+                            fields:
+                            - name: apiGroup
+                              type:
+                                scalar: string
+                            - name: kind
+                              type:
+                                scalar: string
+                            - name: name
+                              type:
+                                scalar: string
+                            elementRelationship: atomic
+                      - name: dataSourceRef
+                        type:
+                          map:
+                            fields:
+                            - name: apiGroup
+                              type:
+                                scalar: string
+                            - name: kind
+                              type:
+                                scalar: string
+                            - name: name
+                              type:
+                                scalar: string
+                            - name: namespace
+                              type:
+                                scalar: string
+                      - name: resources
+                        type:
+                          map:
+                            fields:
+                            - name: limits
+                              type:
+                                map:
+                                  elementType:
+                                    scalar: untyped
+                            - name: requests
+                              type:
+                                map:
+                                  elementType:
+                                    scalar: untyped
+                      - name: selector
+                        type:
+                          map:
+                            fields:
+                            - name: matchExpressions
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: key
+                                        type:
+                                          scalar: string
+                                      - name: operator
+                                        type:
+                                          scalar: string
+                                      - name: values
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                  elementRelationship: atomic
+                            - name: matchLabels
+                              type:
+                                map:
+                                  elementType:
+                                    scalar: string
+                            elementRelationship: atomic
+                      - name: storageClassName
+                        type:
+                          scalar: string
+                      - name: volumeAttributesClassName
+                        type:
+                          scalar: string
+                      - name: volumeMode
+                        type:
+                          scalar: string
+                      - name: volumeName
+                        type:
+                          scalar: string
+                - name: priorityClassName
+                  type:
+                    scalar: string
+                - name: resources
+                  type:
+                    map:
+                      fields:
+                      - name: claims
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: name
+                                  type:
+                                    scalar: string
+                                - name: request
+                                  type:
+                                    scalar: string
+                            elementRelationship: associative
+                            keys:
+                            - name
+                      - name: limits
+                        type:
+                          map:
+                            elementType:
+                              scalar: untyped
+                      - name: requests
+                        type:
+                          map:
+                            elementType:
+                              scalar: untyped
+                - name: securityContext
+                  type:
+                    map:
+                      fields:
+                      - name: appArmorProfile
+                        type:
+                          map:
+                            fields:
+                            - name: localhostProfile
+                              type:
+                                scalar: string
+                            - name: type
+                              type:
+                                scalar: string
+                      - name: fsGroup
+                        type:
+                          scalar: numeric
+                      - name: fsGroupChangePolicy
+                        type:
+                          scalar: string
+                      - name: runAsGroup
+                        type:
+                          scalar: numeric
+                      - name: runAsNonRoot
+                        type:
+                          scalar: boolean
+                      - name: runAsUser
+                        type:
+                          scalar: numeric
+                      - name: seLinuxChangePolicy
+                        type:
+                          scalar: string
+                      - name: seLinuxOptions
+                        type:
+                          map:
+                            fields:
+                            - name: level
+                              type:
+                                scalar: string
+                            - name: role
+                              type:
+                                scalar: string
+                            - name: type
+                              type:
+                                scalar: string
+                            - name: user
+                              type:
+                                scalar: string
+                      - name: seccompProfile
+                        type:
+                          map:
+                            fields:
+                            - name: localhostProfile
+                              type:
+                                scalar: string
+                            - name: type
+                              type:
+                                scalar: string
+                      - name: supplementalGroups
+                        type:
+                          list:
+                            elementType:
+                              scalar: numeric
+                            elementRelationship: atomic
+                      - name: supplementalGroupsPolicy
+                        type:
+                          scalar: string
+                      - name: sysctls
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: name
+                                  type:
+                                    scalar: string
+                                - name: value
+                                  type:
+                                    scalar: string
+                            elementRelationship: atomic
+                      - name: windowsOptions
+                        type:
+                          map:
+                            fields:
+                            - name: gmsaCredentialSpec
+                              type:
+                                scalar: string
+                            - name: gmsaCredentialSpecName
+                              type:
+                                scalar: string
+                            - name: hostProcess
+                              type:
+                                scalar: boolean
+                            - name: runAsUserName
+                              type:
+                                scalar: string
+                - name: tmpfs
+                  type:
+                    scalar: boolean
+                - name: tolerations
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: effect
+                            type:
+                              scalar: string
+                          - name: key
+                            type:
+                              scalar: string
+                          - name: operator
+                            type:
+                              scalar: string
+                          - name: tolerationSeconds
+                            type:
+                              scalar: numeric
+                          - name: value
+                            type:
+                              scalar: string
+                      elementRelationship: atomic
+          - name: podDisruptionBudget
+            type:
+              scalar: boolean
+          - name: repository
+            type:
+              scalar: string
+          - name: selfHosted
+            type:
+              map:
+                elementType:
+                  scalar: untyped
+                  list:
+                    elementType:
+                      namedType: __untyped_atomic_
+                    elementRelationship: atomic
+                  map:
+                    elementType:
+                      namedType: __untyped_deduced_
+                    elementRelationship: separable
+          - name: service
+            type:
+              map:
+                fields:
+                - name: annotations
+                  type:
+                    map:
+                      elementType:
+                        scalar: string
+                - name: name
+                  type:
+                    scalar: string
+                - name: selector
+                  type:
+                    map:
+                      elementType:
+                        scalar: string
+          - name: size
+            type:
+              scalar: numeric
+          - name: version
+            type:
+              scalar: string
+    - name: status
+      type:
+        map:
+          fields:
+          - name: bootstrap
+            type:
+              map:
+                fields:
+                - name: podUID
+                  type:
+                    scalar: string
+                - name: seed
+                  type:
+                    scalar: string
+                - name: token
+                  type:
+                    scalar: string
+          - name: clientPort
+            type:
+              scalar: numeric
+          - name: clusterID
+            type:
+              scalar: string
+          - name: conditions
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: lastTransitionTime
+                      type:
+                        scalar: string
+                    - name: lastUpdateTime
+                      type:
+                        scalar: string
+                    - name: message
+                      type:
+                        scalar: string
+                    - name: reason
+                      type:
+                        scalar: string
+                    - name: status
+                      type:
+                        scalar: string
+                    - name: type
+                      type:
+                        scalar: string
+                elementRelationship: associative
+                keys:
+                - type
+          - name: controlPaused
+            type:
+              scalar: boolean
+          - name: currentVersion
+            type:
+              scalar: string
+          - name: memberStatuses
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: dbSize
+                      type:
+                        scalar: untyped
+                    - name: healthy
+                      type:
+                        scalar: boolean
+                    - name: id
+                      type:
+                        scalar: string
+                    - name: message
+                      type:
+                        scalar: string
+                    - name: name
+                      type:
+                        scalar: string
+                    - name: node
+                      type:
+                        scalar: string
+                    - name: role
+                      type:
+                        scalar: string
+                    - name: version
+                      type:
+                        scalar: string
+                elementRelationship: associative
+                keys:
+                - name
+          - name: members
+            type:
+              map:
+                fields:
+                - name: ready
+                  type:
+                    list:
+                      elementType:
+                        scalar: string
+                      elementRelationship: atomic
+                - name: unready
+                  type:
+                    list:
+                      elementType:
+                        scalar: string
+                      elementRelationship: atomic
+          - name: minAvailable
+            type:
+              scalar: numeric
+          - name: observedGeneration
+            type:
+              scalar: numeric
+          - name: phase
+            type:
+              scalar: string
+          - name: readyReplicas
+            type:
+              scalar: numeric
+          - name: reason
+            type:
+              scalar: string
+          - name: replicas
+            type:
+              scalar: numeric
+          - name: selector
+            type:
+              scalar: string
+          - name: serviceName
+            type:
+              scalar: string
+          - name: size
+            type:
+              scalar: numeric
+          - name: targetVersion
+            type:
+              scalar: string
+- name: com.github.etcd-operator.etcd-operator.api.v1beta2.EtcdRestore
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        map:
+          fields:
+          - name: abs
+            type:
+              map:
+                fields:
+                - name: absSecret
+                  type:
+                    scalar: string
+                - name: endpoint
+                  type:
+                    scalar: string
+                - name: path
+                  type:
+                    scalar: string
+          - name: backupStorageType
+            type:
+              scalar: string
+          - name: encryptionSecret
+            type:
+              scalar: string
+          - name: etcdCluster
+            type:
+              map:
+                fields:
+                - name: name
+                  type:
+                    scalar: string
+          - name: file
+            type:
+              map:
+                fields:
+                - name: path
+                  type:
+                    scalar: string
+          - name: gcs
+            type:
+              map:
+                fields:
+                - name: endpoint
+                  type:
+                    scalar: string
+                - name: gcpSecret
+                  type:
+                    scalar: string
+                - name: path
+                  type:
+                    scalar: string
+          - name: oss
+            type:
+              map:
+                fields:
+                - name: endpoint
+                  type:
+                    scalar: string
+                - name: ossSecret
+                  type:
+                    scalar: string
+                - name: path
+                  type:
+                    scalar: string
+          - name: s3
+            type:
+              map:
+                fields:
+                - name: awsSecret
+                  type:
+                    scalar: string
+                - name: endpoint
+                  type:
+                    scalar: string
+                - name: forcePathStyle
+                  type:
+                    scalar: boolean
+                - name: path
+                  type:
+                    scalar: string
+                - name: profile
+                  type:
+                    scalar: string
+    - name: status
+      type:
+        map:
+          fields:
+          - name: reason
+            type:
+              scalar: string
+          - name: succeeded
+            type:
+              scalar: boolean
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: creationTimestamp
+      type:
+        scalar: string
+    - name: deletionGracePeriodSeconds
+      type:
+        scalar: numeric
+    - name: deletionTimestamp
+      type:
+        scalar: string
+    - name: finalizers
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: generateName
+      type:
+        scalar: string
+    - name: generation
+      type:
+        scalar: numeric
+    - name: labels
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: managedFields
+      type:
+        list:
+          elementType:
+            map:
+              elementType:
+                scalar: untyped
+                list:
+                  elementType:
+                    namedType: __untyped_atomic_
+                  elementRelationship: atomic
+                map:
+                  elementType:
+                    namedType: __untyped_deduced_
+                  elementRelationship: separable
+          elementRelationship: atomic
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
+    - name: ownerReferences
+      type:
+        list:
+          elementType:
+            map:
+              fields:
+              - name: apiVersion
+                type:
+                  scalar: string
+              - name: blockOwnerDeletion
+                type:
+                  scalar: boolean
+              - name: controller
+                type:
+                  scalar: boolean
+              - name: kind
+                type:
+                  scalar: string
+              - name: name
+                type:
+                  scalar: string
+              - name: uid
+                type:
+                  scalar: string
+              elementRelationship: atomic
+          elementRelationship: associative
+          keys:
+          - uid
+    - name: resourceVersion
+      type:
+        scalar: string
+    - name: selfLink
+      type:
+        scalar: string
+    - name: uid
+      type:
+        scalar: string
 - name: __untyped_atomic_
   scalar: untyped
   list:

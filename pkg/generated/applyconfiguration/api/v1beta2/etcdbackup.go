@@ -6,8 +6,11 @@
 package v1beta2
 
 import (
+	apiv1beta2 "github.com/etcd-operator/etcd-operator/api/v1beta2"
+	internal "github.com/etcd-operator/etcd-operator/pkg/generated/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
+	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -34,6 +37,47 @@ func EtcdBackup(name, namespace string) *EtcdBackupApplyConfiguration {
 	b.WithKind("EtcdBackup")
 	b.WithAPIVersion("etcd.database.coreos.com/v1beta2")
 	return b
+}
+
+// ExtractEtcdBackupFrom extracts the applied configuration owned by fieldManager from
+// etcdBackup for the specified subresource. Pass an empty string for subresource to extract
+// the main resource. Common subresources include "status", "scale", etc.
+// etcdBackup must be a unmodified EtcdBackup API object that was retrieved from the Kubernetes API.
+// ExtractEtcdBackupFrom provides a way to perform a extract/modify-in-place/apply workflow.
+// Note that an extracted apply configuration will contain fewer fields than what the fieldManager previously
+// applied if another fieldManager has updated or force applied any of the previously applied fields.
+func ExtractEtcdBackupFrom(etcdBackup *apiv1beta2.EtcdBackup, fieldManager string, subresource string) (*EtcdBackupApplyConfiguration, error) {
+	b := &EtcdBackupApplyConfiguration{}
+	err := managedfields.ExtractInto(etcdBackup, internal.Parser().Type("com.github.etcd-operator.etcd-operator.api.v1beta2.EtcdBackup"), fieldManager, b, subresource)
+	if err != nil {
+		return nil, err
+	}
+	b.WithName(etcdBackup.Name)
+	b.WithNamespace(etcdBackup.Namespace)
+
+	b.WithKind("EtcdBackup")
+	b.WithAPIVersion("etcd.database.coreos.com/v1beta2")
+	return b, nil
+}
+
+// ExtractEtcdBackup extracts the applied configuration owned by fieldManager from
+// etcdBackup. If no managedFields are found in etcdBackup for fieldManager, a
+// EtcdBackupApplyConfiguration is returned with only the Name, Namespace (if applicable),
+// APIVersion and Kind populated. It is possible that no managed fields were found for because other
+// field managers have taken ownership of all the fields previously owned by fieldManager, or because
+// the fieldManager never owned fields any fields.
+// etcdBackup must be a unmodified EtcdBackup API object that was retrieved from the Kubernetes API.
+// ExtractEtcdBackup provides a way to perform a extract/modify-in-place/apply workflow.
+// Note that an extracted apply configuration will contain fewer fields than what the fieldManager previously
+// applied if another fieldManager has updated or force applied any of the previously applied fields.
+func ExtractEtcdBackup(etcdBackup *apiv1beta2.EtcdBackup, fieldManager string) (*EtcdBackupApplyConfiguration, error) {
+	return ExtractEtcdBackupFrom(etcdBackup, fieldManager, "")
+}
+
+// ExtractEtcdBackupStatus extracts the applied configuration owned by fieldManager from
+// etcdBackup for the status subresource.
+func ExtractEtcdBackupStatus(etcdBackup *apiv1beta2.EtcdBackup, fieldManager string) (*EtcdBackupApplyConfiguration, error) {
+	return ExtractEtcdBackupFrom(etcdBackup, fieldManager, "status")
 }
 
 func (b EtcdBackupApplyConfiguration) IsApplyConfiguration() {}

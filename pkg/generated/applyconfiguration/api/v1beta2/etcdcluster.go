@@ -6,8 +6,11 @@
 package v1beta2
 
 import (
+	apiv1beta2 "github.com/etcd-operator/etcd-operator/api/v1beta2"
+	internal "github.com/etcd-operator/etcd-operator/pkg/generated/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
+	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -33,6 +36,53 @@ func EtcdCluster(name, namespace string) *EtcdClusterApplyConfiguration {
 	b.WithKind("EtcdCluster")
 	b.WithAPIVersion("etcd.database.coreos.com/v1beta2")
 	return b
+}
+
+// ExtractEtcdClusterFrom extracts the applied configuration owned by fieldManager from
+// etcdCluster for the specified subresource. Pass an empty string for subresource to extract
+// the main resource. Common subresources include "status", "scale", etc.
+// etcdCluster must be a unmodified EtcdCluster API object that was retrieved from the Kubernetes API.
+// ExtractEtcdClusterFrom provides a way to perform a extract/modify-in-place/apply workflow.
+// Note that an extracted apply configuration will contain fewer fields than what the fieldManager previously
+// applied if another fieldManager has updated or force applied any of the previously applied fields.
+func ExtractEtcdClusterFrom(etcdCluster *apiv1beta2.EtcdCluster, fieldManager string, subresource string) (*EtcdClusterApplyConfiguration, error) {
+	b := &EtcdClusterApplyConfiguration{}
+	err := managedfields.ExtractInto(etcdCluster, internal.Parser().Type("com.github.etcd-operator.etcd-operator.api.v1beta2.EtcdCluster"), fieldManager, b, subresource)
+	if err != nil {
+		return nil, err
+	}
+	b.WithName(etcdCluster.Name)
+	b.WithNamespace(etcdCluster.Namespace)
+
+	b.WithKind("EtcdCluster")
+	b.WithAPIVersion("etcd.database.coreos.com/v1beta2")
+	return b, nil
+}
+
+// ExtractEtcdCluster extracts the applied configuration owned by fieldManager from
+// etcdCluster. If no managedFields are found in etcdCluster for fieldManager, a
+// EtcdClusterApplyConfiguration is returned with only the Name, Namespace (if applicable),
+// APIVersion and Kind populated. It is possible that no managed fields were found for because other
+// field managers have taken ownership of all the fields previously owned by fieldManager, or because
+// the fieldManager never owned fields any fields.
+// etcdCluster must be a unmodified EtcdCluster API object that was retrieved from the Kubernetes API.
+// ExtractEtcdCluster provides a way to perform a extract/modify-in-place/apply workflow.
+// Note that an extracted apply configuration will contain fewer fields than what the fieldManager previously
+// applied if another fieldManager has updated or force applied any of the previously applied fields.
+func ExtractEtcdCluster(etcdCluster *apiv1beta2.EtcdCluster, fieldManager string) (*EtcdClusterApplyConfiguration, error) {
+	return ExtractEtcdClusterFrom(etcdCluster, fieldManager, "")
+}
+
+// ExtractEtcdClusterScale extracts the applied configuration owned by fieldManager from
+// etcdCluster for the scale subresource.
+func ExtractEtcdClusterScale(etcdCluster *apiv1beta2.EtcdCluster, fieldManager string) (*EtcdClusterApplyConfiguration, error) {
+	return ExtractEtcdClusterFrom(etcdCluster, fieldManager, "scale")
+}
+
+// ExtractEtcdClusterStatus extracts the applied configuration owned by fieldManager from
+// etcdCluster for the status subresource.
+func ExtractEtcdClusterStatus(etcdCluster *apiv1beta2.EtcdCluster, fieldManager string) (*EtcdClusterApplyConfiguration, error) {
+	return ExtractEtcdClusterFrom(etcdCluster, fieldManager, "status")
 }
 
 func (b EtcdClusterApplyConfiguration) IsApplyConfiguration() {}

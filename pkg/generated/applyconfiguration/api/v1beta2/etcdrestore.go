@@ -6,8 +6,11 @@
 package v1beta2
 
 import (
+	apiv1beta2 "github.com/etcd-operator/etcd-operator/api/v1beta2"
+	internal "github.com/etcd-operator/etcd-operator/pkg/generated/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
+	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -33,6 +36,47 @@ func EtcdRestore(name, namespace string) *EtcdRestoreApplyConfiguration {
 	b.WithKind("EtcdRestore")
 	b.WithAPIVersion("etcd.database.coreos.com/v1beta2")
 	return b
+}
+
+// ExtractEtcdRestoreFrom extracts the applied configuration owned by fieldManager from
+// etcdRestore for the specified subresource. Pass an empty string for subresource to extract
+// the main resource. Common subresources include "status", "scale", etc.
+// etcdRestore must be a unmodified EtcdRestore API object that was retrieved from the Kubernetes API.
+// ExtractEtcdRestoreFrom provides a way to perform a extract/modify-in-place/apply workflow.
+// Note that an extracted apply configuration will contain fewer fields than what the fieldManager previously
+// applied if another fieldManager has updated or force applied any of the previously applied fields.
+func ExtractEtcdRestoreFrom(etcdRestore *apiv1beta2.EtcdRestore, fieldManager string, subresource string) (*EtcdRestoreApplyConfiguration, error) {
+	b := &EtcdRestoreApplyConfiguration{}
+	err := managedfields.ExtractInto(etcdRestore, internal.Parser().Type("com.github.etcd-operator.etcd-operator.api.v1beta2.EtcdRestore"), fieldManager, b, subresource)
+	if err != nil {
+		return nil, err
+	}
+	b.WithName(etcdRestore.Name)
+	b.WithNamespace(etcdRestore.Namespace)
+
+	b.WithKind("EtcdRestore")
+	b.WithAPIVersion("etcd.database.coreos.com/v1beta2")
+	return b, nil
+}
+
+// ExtractEtcdRestore extracts the applied configuration owned by fieldManager from
+// etcdRestore. If no managedFields are found in etcdRestore for fieldManager, a
+// EtcdRestoreApplyConfiguration is returned with only the Name, Namespace (if applicable),
+// APIVersion and Kind populated. It is possible that no managed fields were found for because other
+// field managers have taken ownership of all the fields previously owned by fieldManager, or because
+// the fieldManager never owned fields any fields.
+// etcdRestore must be a unmodified EtcdRestore API object that was retrieved from the Kubernetes API.
+// ExtractEtcdRestore provides a way to perform a extract/modify-in-place/apply workflow.
+// Note that an extracted apply configuration will contain fewer fields than what the fieldManager previously
+// applied if another fieldManager has updated or force applied any of the previously applied fields.
+func ExtractEtcdRestore(etcdRestore *apiv1beta2.EtcdRestore, fieldManager string) (*EtcdRestoreApplyConfiguration, error) {
+	return ExtractEtcdRestoreFrom(etcdRestore, fieldManager, "")
+}
+
+// ExtractEtcdRestoreStatus extracts the applied configuration owned by fieldManager from
+// etcdRestore for the status subresource.
+func ExtractEtcdRestoreStatus(etcdRestore *apiv1beta2.EtcdRestore, fieldManager string) (*EtcdRestoreApplyConfiguration, error) {
+	return ExtractEtcdRestoreFrom(etcdRestore, fieldManager, "status")
 }
 
 func (b EtcdRestoreApplyConfiguration) IsApplyConfiguration() {}
