@@ -13,6 +13,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +65,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, fmt.Errorf("folder of the API server: %w", err)
 	}
 	c.Dir = dir
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+	if err := os.MkdirAll(c.Dir, 0o750); err != nil {
 		return nil, fmt.Errorf("make the folder of the API server: %w", err)
 	}
 	store, err := pki.Open(filepath.Join(c.Dir, "pki"))
@@ -80,7 +81,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 }
 
 func start(ctx context.Context, c Config, store *pki.Store) (_ *Server, err error) {
-	ports, err := freePorts(3)
+	ports, err := freePorts(ctx, 3)
 	if err != nil {
 		return nil, fmt.Errorf("find free ports on %s: %w", loopback, err)
 	}
@@ -185,7 +186,7 @@ func WaitReady(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-func probe(ctx context.Context, client *http.Client, url string) error {
+func probe(ctx context.Context, client *http.Client, url string) (err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func probe(ctx context.Context, client *http.Client, url string) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answered %s", url, response.Status)
 	}
@@ -224,8 +225,9 @@ func (s *Server) Stop() error {
 }
 
 // freePorts finds ports that nobody listens on. They are all held until the last one is found, so that they differ.
-func freePorts(n int) ([]int, error) {
+func freePorts(ctx context.Context, n int) ([]int, error) {
 	var ports []int
+	var config net.ListenConfig
 	var held []io.Closer
 	defer func() {
 		for _, l := range held {
@@ -233,12 +235,16 @@ func freePorts(n int) ([]int, error) {
 		}
 	}()
 	for range n {
-		l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
 		if err != nil {
 			return nil, err
 		}
 		held = append(held, l)
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		address, err := netip.ParseAddrPort(l.Addr().String())
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, int(address.Port()))
 	}
 	return ports, nil
 }

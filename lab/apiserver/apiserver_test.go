@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,14 +153,18 @@ func TestStartEndsWithItsContext(t *testing.T) {
 
 // TestPortTakenByAnotherIsRecognized plays the race between choosing a port and using it.
 func TestPortTakenByAnotherIsRecognized(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
+	taken, err := netip.ParseAddrPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	p, err := startProcess(filepath.Join(programs(t).Etcd[artifacts.ControlPlaneEtcd], "etcd"),
-		EtcdArgs(filepath.Join(dir, "data"), l.Addr().(*net.TCPAddr).Port, 0), filepath.Join(dir, "log"))
+		EtcdArgs(filepath.Join(dir, "data"), int(taken.Port()), 0), filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +180,7 @@ func TestPortTakenByAnotherIsRecognized(t *testing.T) {
 
 func TestProcessesEndWhenTheirParentIsKilled(t *testing.T) {
 	programs(t)
-	parent := exec.Command(os.Args[0])
+	parent := exec.CommandContext(t.Context(), os.Args[0])
 	parent.Env = append(os.Environ(), parentDir+"="+t.TempDir())
 	parent.Stderr = t.Output()
 	out, err := parent.StdoutPipe()
@@ -208,7 +213,9 @@ func TestProcessesEndWhenTheirParentIsKilled(t *testing.T) {
 	for _, pid := range pids {
 		for running(t, pid) {
 			if time.Now().After(deadline) {
-				t.Fatalf("process %d outlived its parent", pid)
+				t.Errorf("process %d outlived its parent", pid)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				break
 			}
 			time.Sleep(20 * time.Millisecond)
 		}

@@ -106,8 +106,10 @@ func servingIdentity(o Options) (pki.Identity, error) {
 	}
 	id := pki.Identity{
 		CommonName: "kube-apiserver",
-		DNSNames: []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
-			"kubernetes.default.svc.cluster.local"},
+		DNSNames: []string{
+			"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+			"kubernetes.default.svc.cluster.local",
+		},
 	}
 	for _, a := range addresses {
 		id.IPs = append(id.IPs, net.IP(a.AsSlice()))

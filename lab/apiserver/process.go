@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -33,7 +34,8 @@ func startProcess(program string, args []string, log string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
-	p.cmd = exec.Command(program, args...)
+	// The process lives until stop, not until some context ends.
+	p.cmd = exec.CommandContext(context.Background(), program, args...)
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	// A process group of its own: an interrupt typed at the terminal reaches the parent only, which then stops its children in order.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -86,7 +86,7 @@ func Ensure(ctx context.Context, r Request, progress io.Writer) (*Set, error) {
 		return nil, err
 	}
 	if missing := p.missing(); len(missing) > 0 {
-		if err := preflight(p.cache, missing); err != nil {
+		if err := preflight(ctx, p.cache, missing); err != nil {
 			return nil, err
 		}
 		if err := p.makeMissing(ctx, progress); err != nil {
@@ -104,7 +104,7 @@ func Preflight(r Request) error {
 	if err != nil {
 		return err
 	}
-	return preflight(p.cache, p.missing())
+	return preflight(context.Background(), p.cache, p.missing())
 }
 
 // cacheVariable is the environment variable that moves the cache.

@@ -24,15 +24,15 @@ import (
 )
 
 // compile builds the programs of a recipe into the folder target.
-func (w *workshop) compile(ctx context.Context, r recipes.Recipe, key, target string) error {
+func (w *workshop) compile(ctx context.Context, r recipes.Recipe, key, target string) (err error) {
 	module, err := writeModule(w.temporary, r)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(target, 0o755); err != nil {
+	if err := os.MkdirAll(target, 0o750); err != nil {
 		return err
 	}
-	var packages []string
+	packages := make([]string, 0, len(r.Programs))
 	for _, p := range r.Programs {
 		packages = append(packages, p.Package)
 	}
@@ -40,7 +40,7 @@ func (w *workshop) compile(ctx context.Context, r recipes.Recipe, key, target st
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { err = errors.Join(err, log.Close()) }()
 
 	total, err := w.countPackages(ctx, log, module, packages)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *workshop) compile(ctx context.Context, r recipes.Recipe, key, target st
 		w.report.line("%d of at most %d packages compiled after %s", compiled.Load(), total, w.report.elapsed())
 	})
 	defer stop()
-	err = run(ctx, log, goCommand(module, append(args, packages...)...), func(line string) {
+	err = run(ctx, log, goCommand(ctx, module, append(args, packages...)...), func(line string) {
 		if isPackage(line) {
 			compiled.Add(1)
 		}
@@ -82,7 +82,7 @@ func writeModule(parent string, r recipes.Recipe) (string, error) {
 		return "", err
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 			return "", err
 		}
 	}
@@ -96,7 +96,7 @@ func (w *workshop) countPackages(ctx context.Context, log *os.File, module strin
 		w.report.line("%d modules fetched after %s", fetched.Load(), w.report.elapsed())
 	})
 	defer stop()
-	cmd := goCommand(module, append([]string{"list", "-mod=readonly", "-deps"}, packages...)...)
+	cmd := goCommand(ctx, module, append([]string{"list", "-mod=readonly", "-deps"}, packages...)...)
 	var list bytes.Buffer
 	cmd.Stdout = &list
 	err := run(ctx, log, cmd, func(line string) {
@@ -131,7 +131,7 @@ func (w *workshop) every(interval time.Duration, f func()) (stop func()) {
 // openLog opens the file that keeps the whole output of a step.
 func (w *workshop) openLog(name string) (*os.File, error) {
 	folder := filepath.Join(w.cache, "logs")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return nil, err
 	}
 	return os.Create(filepath.Join(folder, filepath.Base(name)+".log"))
@@ -139,8 +139,8 @@ func (w *workshop) openLog(name string) (*os.File, error) {
 
 // goCommand is a go command with the settings that every build shares. What a user has set for their own work is overridden where it
 // would change the result; the proxy, the caches and the like are theirs.
-func goCommand(dir string, args ...string) *exec.Cmd {
-	cmd := exec.Command("go", args...)
+func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=local", "GO111MODULE=on", "GOOS=linux", "GOARCH="+runtime.GOARCH,
@@ -148,7 +148,7 @@ func goCommand(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command to its end. Its standard error (and its output, unless cmd takes it) is kept in log, and passed to line by
+// run runs a command made with ctx to its end. Its standard error (and its output, unless cmd takes it) is kept in log, and passed to line by
 // line. If it fails the error holds the last lines and the place of the rest.
 func run(ctx context.Context, log *os.File, cmd *exec.Cmd, line func(string)) error {
 	reader, writer := io.Pipe()
@@ -173,7 +173,7 @@ func run(ctx context.Context, log *os.File, cmd *exec.Cmd, line func(string)) er
 		read <- errors.Join(scanner.Err(), err)
 	}()
 	fmt.Fprintln(log, "+", strings.Join(cmd.Args, " "))
-	err := runGroup(ctx, cmd)
+	err := runGroup(cmd)
 	readErr := errors.Join(writer.Close(), <-read)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -216,7 +216,7 @@ func builtName(r recipes.Recipe, p recipes.Program) string {
 }
 
 func programNames(r recipes.Recipe) string {
-	var names []string
+	names := make([]string, 0, len(r.Programs))
 	for _, p := range r.Programs {
 		names = append(names, p.Name)
 	}

@@ -34,7 +34,7 @@ func TestCompilerErrorsReachTheUser(t *testing.T) {
 		}
 	}
 	log := openLog(t)
-	err := run(t.Context(), log, goCommand(module, "build", "."), nil)
+	err := run(t.Context(), log, goCommand(t.Context(), module, "build", "."), nil)
 	if err == nil {
 		t.Fatal("a broken program compiled")
 	}
@@ -50,7 +50,7 @@ func TestCompilerErrorsReachTheUser(t *testing.T) {
 
 func TestErrorHoldsOnlyTheEndOfALongOutputAndTheLogAllOfIt(t *testing.T) {
 	log := openLog(t)
-	err := run(t.Context(), log, exec.Command("sh", "-c", "seq 1 1000; exit 3"), nil)
+	err := run(t.Context(), log, exec.CommandContext(t.Context(), "sh", "-c", "seq 1 1000; exit 3"), nil)
 	if err == nil || !strings.Contains(err.Error(), "\n1000") || strings.Contains(err.Error(), "\n900\n") {
 		t.Errorf("got %v", err)
 	}
@@ -66,7 +66,7 @@ func TestInterruptedCommandEndsWithItsChildren(t *testing.T) {
 	pid := make(chan string, 1)
 	done := make(chan error, 1)
 	go func() {
-		done <- run(ctx, openLog(t), exec.Command("sh", "-c", "sleep 1000 & echo $!; wait"), func(line string) { pid <- line })
+		done <- run(ctx, openLog(t), exec.CommandContext(ctx, "sh", "-c", "sleep 1000 & echo $!; wait"), func(line string) { pid <- line })
 	}()
 	child := <-pid
 	cancel()

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/etcd-operator/etcd-operator/lab/artifacts/internal/recipes"
@@ -88,18 +89,18 @@ func findNodePrograms(s *Set) error {
 }
 
 // install installs Debian packages.
-func (w *workshop) install(ctx context.Context, packages []string) error {
+func (w *workshop) install(ctx context.Context, packages []string) (err error) {
 	log, err := w.openLog("apt")
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { err = errors.Join(err, log.Close()) }()
 	if err := w.updateLists(ctx, log); err != nil {
 		return err
 	}
 	hadContainerd := containerdServiceExists()
 	args := append([]string{"install", "--yes", "--no-install-recommends"}, packages...)
-	if err := run(ctx, log, aptGet("", args...), nil); err != nil {
+	if err := run(ctx, log, aptGet(ctx, "", args...), nil); err != nil {
 		return err
 	}
 	if hadContainerd || !containerdServiceExists() || !systemdRuns() {
@@ -107,7 +108,7 @@ func (w *workshop) install(ctx context.Context, packages []string) error {
 	}
 	// Debian starts the service of a package that it installs. The lab runs containerds of its own, one for each node, and leaves
 	// no service on the machine that was not there before.
-	return run(ctx, log, exec.Command("systemctl", "disable", "--now", "containerd.service"), nil)
+	return run(ctx, log, exec.CommandContext(ctx, "systemctl", "disable", "--now", "containerd.service"), nil)
 }
 
 func containerdServiceExists() bool {
@@ -126,7 +127,7 @@ func (w *workshop) updateLists(ctx context.Context, log *os.File) error {
 	if w.updated {
 		return nil
 	}
-	if err := run(ctx, log, aptGet("", "update"), nil); err != nil {
+	if err := run(ctx, log, aptGet(ctx, "", "update"), nil); err != nil {
 		return err
 	}
 	w.updated = true
@@ -134,17 +135,19 @@ func (w *workshop) updateLists(ctx context.Context, log *os.File) error {
 }
 
 // unpack downloads Debian packages and unpacks them into the folder target, without installing anything.
-func (w *workshop) unpack(ctx context.Context, target string, packages ...string) error {
+func (w *workshop) unpack(ctx context.Context, target string, packages ...string) (err error) {
 	log, err := w.openLog("apt-" + packages[0])
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { err = errors.Join(err, log.Close()) }()
 	folder, err := os.MkdirTemp(w.temporary, "debs-")
 	if err != nil {
 		return err
 	}
-	download := func() error { return run(ctx, log, aptGet(folder, append([]string{"download"}, packages...)...), nil) }
+	download := func() error {
+		return run(ctx, log, aptGet(ctx, folder, append([]string{"download"}, packages...)...), nil)
+	}
 	if err := download(); err != nil {
 		// A fresh machine has no package lists, an old one may name versions that are gone.
 		if os.Geteuid() != 0 || ctx.Err() != nil {
@@ -162,7 +165,7 @@ func (w *workshop) unpack(ctx context.Context, target string, packages ...string
 		return err
 	}
 	for _, deb := range debs {
-		if err := run(ctx, log, exec.Command("dpkg-deb", "--extract", deb, target), nil); err != nil {
+		if err := run(ctx, log, exec.CommandContext(ctx, "dpkg-deb", "--extract", deb, target), nil); err != nil {
 			return err
 		}
 	}
@@ -170,10 +173,10 @@ func (w *workshop) unpack(ctx context.Context, target string, packages ...string
 }
 
 // aptGet is an apt-get command that asks nothing and waits for another one to finish.
-func aptGet(dir string, args ...string) *exec.Cmd {
+func aptGet(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	// Downloading as root into a folder that only root can read needs root; apt would do so after a warning.
-	options := []string{"-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0", "-o", "APT::Sandbox::User=root"}
-	cmd := exec.Command("apt-get", append(options, args...)...)
+	cmd := exec.CommandContext(ctx, "apt-get",
+		slices.Concat([]string{"-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0", "-o", "APT::Sandbox::User=root"}, args)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C")
 	return cmd
@@ -190,7 +193,7 @@ func debianEtcdEntry() entry {
 			if err := w.unpack(ctx, unpacked, packages...); err != nil {
 				return err
 			}
-			if err := os.MkdirAll(target, 0o755); err != nil {
+			if err := os.MkdirAll(target, 0o750); err != nil {
 				return err
 			}
 			for _, program := range []string{"etcd", "etcdctl"} {
@@ -237,7 +240,7 @@ func busyboxEntry() entry {
 				return err
 			}
 			bin := filepath.Join(target, "rootfs/bin")
-			if err := os.MkdirAll(bin, 0o755); err != nil {
+			if err := os.MkdirAll(bin, 0o750); err != nil {
 				return err
 			}
 			if err := os.Rename(binary, filepath.Join(bin, "busybox")); err != nil {

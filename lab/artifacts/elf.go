@@ -94,8 +94,8 @@ func copyInto(root, path string) error {
 		return err
 	}
 	target := filepath.Join(root, path)
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(target), 0o750); err != nil {
 		return err
 	}
-	return os.WriteFile(target, content, 0o755)
+	return os.WriteFile(target, content, 0o755) //nolint:gosec // a library is for everyone in the image
 }

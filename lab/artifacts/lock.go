@@ -15,7 +15,7 @@ import (
 
 // lock waits until no other process holds the lock file, and holds it until release or until this process ends, however it ends.
 func lock(ctx context.Context, path string, out io.Writer) (release func() error, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the cache: %w", err)
 	}

@@ -13,8 +13,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/etcd-operator/etcd-operator/lab/artifacts/internal/recipes"
 	"golang.org/x/sys/unix"
+
+	"github.com/etcd-operator/etcd-operator/lab/artifacts/internal/recipes"
 )
 
 // step is one thing that may have to be made.
@@ -80,17 +81,24 @@ func newPlan(r Request) (*plan, error) {
 			return nil, err
 		}
 	}
-	// In the order of the versions, whatever the order of the request, and each once.
+	if err := p.addEtcdImages(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// addEtcdImages adds the images in the order of the versions, whatever the order of the request, and each once.
+func (p *plan) addEtcdImages() error {
 	for _, v := range EtcdVersions {
-		if !slices.Contains(r.EtcdImages, v) {
+		if !slices.Contains(p.request.EtcdImages, v) {
 			continue
 		}
 		if err := p.addEtcd(v); err != nil {
-			return nil, err
+			return err
 		}
 		p.addImage(etcdImage(v, p.etcd[v]))
 	}
-	return p, nil
+	return nil
 }
 
 // addKubernetes adds the programs of Kubernetes. Who asks for the control plane alone is served by the whole set if that is there.
@@ -202,7 +210,7 @@ func (p *plan) set() (*Set, error) {
 
 // makeMissing makes what is missing, one process at a time.
 func (p *plan) makeMissing(ctx context.Context, out io.Writer) (err error) {
-	if err := os.MkdirAll(p.cache, 0o755); err != nil {
+	if err := os.MkdirAll(p.cache, 0o750); err != nil {
 		return fmt.Errorf("make the cache folder: %w", err)
 	}
 	release, err := lock(ctx, filepath.Join(p.cache, "lock"), out)
@@ -239,7 +247,7 @@ type workshop struct {
 // keep makes an entry of the cache: filled aside, then moved in place in one step.
 func (w *workshop) keep(ctx context.Context, e entry) error {
 	target := filepath.Join(w.temporary, e.name)
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(target), 0o750); err != nil {
 		return err
 	}
 	if err := e.fill(ctx, w, target); err != nil {
@@ -250,7 +258,7 @@ func (w *workshop) keep(ctx context.Context, e entry) error {
 		return err
 	}
 	final := filepath.Join(w.cache, e.name)
-	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(final), 0o750); err != nil {
 		return err
 	}
 	if err := os.Rename(target, final); err != nil {

@@ -5,6 +5,7 @@ package artifacts
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,18 +34,18 @@ type machine struct {
 	free func(folder string) (device uint64, bytes uint64, err error)
 }
 
-func preflight(cache string, missing []step) error {
+func preflight(ctx context.Context, cache string, missing []step) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	m, err := thisMachine(slices.ContainsFunc(missing, func(s step) bool { return s.goVersion != "" }))
+	m, err := thisMachine(ctx, slices.ContainsFunc(missing, func(s step) bool { return s.goVersion != "" }))
 	if err != nil {
 		return err
 	}
 	return m.check(cache, missing)
 }
 
-func thisMachine(wantGo bool) (machine, error) {
+func thisMachine(ctx context.Context, wantGo bool) (machine, error) {
 	m := machine{os: runtime.GOOS, arch: runtime.GOARCH, root: os.Geteuid() == 0, free: freeSpace}
 	_, aptErr := findProgram("apt-get")
 	_, dpkgErr := findProgram("dpkg-deb")
@@ -52,7 +53,7 @@ func thisMachine(wantGo bool) (machine, error) {
 	if !wantGo {
 		return m, nil
 	}
-	out, err := goCommand("", "env", "-json", "GOVERSION", "GOCACHE", "GOMODCACHE", "GOTMPDIR").Output()
+	out, err := goCommand(ctx, "", "env", "-json", "GOVERSION", "GOCACHE", "GOMODCACHE", "GOTMPDIR").Output()
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return m, nil
 	}
@@ -73,34 +74,53 @@ func (m machine) check(cache string, missing []step) error {
 	if m.os != "linux" || (m.arch != "amd64" && m.arch != "arm64") {
 		return fmt.Errorf("the lab runs on Linux on amd64 or arm64, and this is %s on %s: use such a machine, a virtual one will do", m.os, m.arch)
 	}
+	if err := m.checkGo(missing); err != nil {
+		return err
+	}
+	if err := m.checkPackages(missing); err != nil {
+		return err
+	}
+	return m.checkDisk(cache, missing)
+}
+
+// checkGo looks for a Go that can compile all of the steps.
+func (m machine) checkGo(missing []step) error {
 	oldest := ""
-	var packages []string
-	downloads := false
 	for _, s := range missing {
 		if s.goVersion != "" && (oldest == "" || version.Compare("go"+s.goVersion, oldest) > 0) {
 			oldest = "go" + s.goVersion
 		}
+	}
+	switch {
+	case oldest == "":
+		return nil
+	case m.goVersion == "":
+		return fmt.Errorf("there is no Go on the PATH: install %s or newer", oldest)
+	case version.Compare(m.goVersion, oldest) < 0:
+		return fmt.Errorf("%s is too old to compile what the lab runs: install %s or newer", m.goVersion, oldest)
+	}
+	return nil
+}
+
+// checkPackages looks for what it takes to install and to unpack Debian packages.
+func (m machine) checkPackages(missing []step) error {
+	var packages []string
+	downloads := false
+	for _, s := range missing {
 		packages = append(packages, s.packages...)
 		downloads = downloads || s.downloads
 	}
-	if oldest != "" && m.goVersion == "" {
-		return fmt.Errorf("there is no Go on the PATH: install %s or newer", oldest)
-	}
-	if oldest != "" && version.Compare(m.goVersion, oldest) < 0 {
-		return fmt.Errorf("%s is too old to compile what the lab runs: install %s or newer", m.goVersion, oldest)
-	}
-	if len(packages) > 0 && (!m.aptGet || !m.root) {
-		who := "as root"
-		if !m.aptGet {
-			who = "with this system's package manager, since it is not a Debian"
-		}
-		return fmt.Errorf("programs that the lab needs are missing: install them %s, or run the lab as root on Debian 12 (Debian calls them %s)",
-			who, strings.Join(packages, " "))
-	}
-	if downloads && !m.aptGet {
+	switch {
+	case len(packages) > 0 && !m.aptGet:
+		return fmt.Errorf("programs that the lab needs are missing: install them with this system's package manager (Debian calls them %s), or use Debian 12",
+			strings.Join(packages, " "))
+	case len(packages) > 0 && !m.root:
+		return fmt.Errorf("programs that the lab needs are missing: run apt-get install %s as root, or run the lab as root, which installs them",
+			strings.Join(packages, " "))
+	case downloads && !m.aptGet:
 		return errors.New("some images are made of Debian packages, and there is no apt-get and dpkg-deb here: use Debian 12")
 	}
-	return m.checkDisk(cache, missing)
+	return nil
 }
 
 // checkDisk adds up what the steps need on each filesystem.
@@ -162,7 +182,7 @@ func freeSpace(folder string) (device, bytes uint64, err error) {
 			if err := unix.Statfs(folder, &fs); err != nil {
 				return 0, 0, err
 			}
-			return stat.Dev, fs.Bavail * uint64(fs.Bsize), nil
+			return stat.Dev, fs.Bavail * uint64(fs.Bsize), nil //nolint:gosec // a block is never smaller than nothing
 		}
 		parent := filepath.Dir(folder)
 		if !errors.Is(err, unix.ENOENT) || parent == folder {

@@ -14,7 +14,7 @@ func TestPreflightSaysInOneSentenceWhatToDo(t *testing.T) {
 	const gb = 1 << 30
 	good := machine{
 		os: "linux", arch: "amd64", root: true, aptGet: true, goVersion: "go1.26.8", goFolders: []string{"/gocache", "/gomod"},
-		free: func(folder string) (uint64, uint64, error) { return 1, 100 * gb, nil },
+		free: func(string) (uint64, uint64, error) { return 1, 100 * gb, nil },
 	}
 	compiling := step{goVersion: "1.26.0", disk: gb, goDisk: 2 * gb}
 	tests := []struct {
@@ -29,13 +29,19 @@ func TestPreflightSaysInOneSentenceWhatToDo(t *testing.T) {
 		{name: "arm", machine: func(m *machine) { m.arch = "arm64" }, steps: []step{compiling}},
 		{name: "no Go", machine: func(m *machine) { m.goVersion = "" }, steps: []step{compiling}, want: "there is no Go on the PATH: install go1.26.0 or newer"},
 		{name: "no Go needed", machine: func(m *machine) { m.goVersion = "" }, steps: []step{{downloads: true}}},
-		{name: "Go too old", machine: func(m *machine) { m.goVersion = "go1.25.9" }, steps: []step{{goVersion: "1.23.0"}, compiling, {goVersion: "1.24.0"}},
-			want: "go1.25.9 is too old to compile what the lab runs: install go1.26.0 or newer"},
-		{name: "not root", machine: func(m *machine) { m.root = false }, steps: []step{{packages: []string{"containerd", "runc"}}},
-			want: "install them as root, or run the lab as root on Debian 12 (Debian calls them containerd runc)"},
+		{
+			name: "Go too old", machine: func(m *machine) { m.goVersion = "go1.25.9" }, steps: []step{{goVersion: "1.23.0"}, compiling, {goVersion: "1.24.0"}},
+			want: "go1.25.9 is too old to compile what the lab runs: install go1.26.0 or newer",
+		},
+		{
+			name: "not root", machine: func(m *machine) { m.root = false }, steps: []step{{packages: []string{"containerd", "runc"}}},
+			want: "run apt-get install containerd runc as root, or run the lab as root",
+		},
 		{name: "not root, nothing to install", machine: func(m *machine) { m.root = false }, steps: []step{compiling, {downloads: true}}},
-		{name: "not Debian", machine: func(m *machine) { m.aptGet = false }, steps: []step{{packages: []string{"runc"}}},
-			want: "install them with this system's package manager"},
+		{
+			name: "not Debian", machine: func(m *machine) { m.aptGet = false }, steps: []step{{packages: []string{"runc"}}},
+			want: "install them with this system's package manager",
+		},
 		{name: "not Debian, for an image", machine: func(m *machine) { m.aptGet = false }, steps: []step{{downloads: true}}, want: "use Debian 12"},
 		{name: "disk full", machine: func(m *machine) {
 			m.free = func(string) (uint64, uint64, error) { return 1, 9 * gb, nil }

@@ -75,16 +75,23 @@ func (s Spec) validate() error {
 			fail("environment variable %q is not of the form NAME=value", e)
 		}
 	}
+	return errors.Join(append(errs, s.validatePlatforms())...)
+}
+
+func (s Spec) validatePlatforms() error {
 	if len(s.Platforms) == 0 {
-		fail("an image needs a platform")
+		return errors.New("an image needs a platform")
 	}
-	for i, p := range s.Platforms {
+	var errs []error
+	seen := map[string]bool{}
+	for _, p := range s.Platforms {
 		if p.OS == "" || p.Architecture == "" {
-			fail("platform %s is not complete: name the system and the architecture, such as linux/amd64", p)
+			errs = append(errs, fmt.Errorf("platform %s is not complete: name the system and the architecture, such as linux/amd64", p))
 		}
-		if slices.ContainsFunc(s.Platforms[:i], func(other Platform) bool { return other.String() == p.String() }) {
-			fail("platform %s is given twice", p)
+		if seen[p.String()] {
+			errs = append(errs, fmt.Errorf("platform %s is given twice", p))
 		}
+		seen[p.String()] = true
 	}
 	return errors.Join(errs...)
 }
@@ -121,20 +128,27 @@ func Symlink(path, target string) File {
 	return File{Path: path, Mode: fs.ModeSymlink | 0o777, Target: target}
 }
 
+func (f File) validate() error {
+	if !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" {
+		return fmt.Errorf("path %q in the image: write it as an absolute path without detours", f.Path)
+	}
+	switch f.Mode.Type() {
+	case 0, fs.ModeDir, fs.ModeSymlink:
+		return nil
+	default:
+		return fmt.Errorf("%s: an image can hold files, folders and symbolic links, not %s", f.Path, f.Mode)
+	}
+}
+
 // complete returns the files in the order of their paths, with every parent folder.
 func complete(files []File) ([]File, error) {
 	byPath := map[string]File{}
 	for _, f := range files {
-		if !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" {
-			return nil, fmt.Errorf("path %q in the image: write it as an absolute path without detours", f.Path)
+		if err := f.validate(); err != nil {
+			return nil, err
 		}
 		if _, twice := byPath[f.Path]; twice {
 			return nil, fmt.Errorf("path %s is given twice", f.Path)
-		}
-		switch f.Mode.Type() {
-		case 0, fs.ModeDir, fs.ModeSymlink:
-		default:
-			return nil, fmt.Errorf("%s: an image can hold files, folders and symbolic links, not %s", f.Path, f.Mode)
 		}
 		byPath[f.Path] = f
 	}

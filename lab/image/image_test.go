@@ -207,7 +207,7 @@ func checkVariant(t *testing.T, v variant, arch string, compressed bool) {
 		Type       byte
 		Mode       int64
 	}
-	var got []entry
+	got := make([]entry, 0, len(v.Headers))
 	for _, h := range v.Headers {
 		got = append(got, entry{h.Name, h.Linkname, h.Typeflag, h.Mode})
 		if h.Uid != 0 || h.Gid != 0 || !h.ModTime.Equal(time.Unix(0, 0)) {

@@ -29,29 +29,34 @@ func Tree(root string) ([]File, error) {
 		if err != nil {
 			return err
 		}
-		inImage := path.Join("/", filepath.ToSlash(relative))
-		switch {
-		case info.IsDir() && info.Mode()&fs.ModeSticky != 0:
-			files = append(files, Dir(inImage, fs.ModeSticky|0o777))
-		case info.IsDir():
-			files = append(files, Dir(inImage, 0o755))
-		case info.Mode().IsRegular() && info.Mode()&0o100 != 0:
-			files = append(files, Regular(inImage, source, 0o755))
-		case info.Mode().IsRegular():
-			files = append(files, Regular(inImage, source, 0o644))
-		case info.Mode()&fs.ModeSymlink != 0:
-			target, err := os.Readlink(source)
-			if err != nil {
-				return err
-			}
-			files = append(files, Symlink(inImage, target))
-		default:
-			return fmt.Errorf("%s is a %s, which an image cannot hold", source, info.Mode().Type())
+		f, err := entryOf(path.Join("/", filepath.ToSlash(relative)), source, info.Mode())
+		if err != nil {
+			return err
 		}
+		files = append(files, f)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list %s for an image: %w", root, err)
 	}
 	return files, nil
+}
+
+// entryOf is the entry of an image for a file, folder or link on this machine.
+func entryOf(inImage, source string, mode fs.FileMode) (File, error) {
+	switch {
+	case mode.IsDir() && mode&fs.ModeSticky != 0:
+		return Dir(inImage, fs.ModeSticky|0o777), nil
+	case mode.IsDir():
+		return Dir(inImage, 0o755), nil
+	case mode.IsRegular() && mode&0o100 != 0:
+		return Regular(inImage, source, 0o755), nil
+	case mode.IsRegular():
+		return Regular(inImage, source, 0o644), nil
+	case mode&fs.ModeSymlink != 0:
+		target, err := os.Readlink(source)
+		return Symlink(inImage, target), err
+	default:
+		return File{}, fmt.Errorf("%s is a %s, which an image cannot hold", source, mode.Type())
+	}
 }

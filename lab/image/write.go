@@ -84,7 +84,7 @@ func Write(path string, s Spec) (err error) {
 	if err := s.validate(); err != nil {
 		return fmt.Errorf("image %s: %w", filepath.Base(path), err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return fmt.Errorf("image %s: %w", s.Tags[0], err)
 	}
 	// Everything is made beside the target, so that it is on the same filesystem and can be moved in one step.
@@ -257,30 +257,34 @@ func (d *digester) digest() string { return fmt.Sprintf("sha256:%x", d.h.Sum(nil
 
 // writeEntry writes one entry of a tar, owned by root and as old as the epoch.
 func writeEntry(w *tar.Writer, f File) error {
-	h := &tar.Header{Name: strings.TrimPrefix(f.Path, "/"), Mode: int64(f.Mode.Perm()), ModTime: epoch}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: strings.TrimPrefix(f.Path, "/"), Mode: int64(f.Mode.Perm()), ModTime: epoch}
 	if f.Mode&fs.ModeSticky != 0 {
 		h.Mode |= 0o1000
 	}
-	switch f.Mode.Type() {
-	case fs.ModeDir:
+	switch {
+	case f.Mode.IsDir():
 		h.Typeflag = tar.TypeDir
 		h.Name += "/"
 		return w.WriteHeader(h)
-	case fs.ModeSymlink:
+	case f.Mode&fs.ModeSymlink != 0:
 		h.Typeflag = tar.TypeSymlink
 		h.Linkname = f.Target
 		return w.WriteHeader(h)
-	}
-	h.Typeflag = tar.TypeReg
-	if f.Source == "" {
+	case f.Source == "":
 		h.Size = int64(len(f.Data))
 		return writeContent(w, h, bytes.NewReader(f.Data))
+	default:
+		return writeSource(w, h, f.Source)
 	}
-	source, err := os.Open(f.Source)
+}
+
+// writeSource writes a regular file with the content of a file on this machine.
+func writeSource(w *tar.Writer, h *tar.Header, path string) (err error) {
+	source, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	defer func() { err = errors.Join(err, source.Close()) }()
 	info, err := source.Stat()
 	if err != nil {
 		return err

@@ -89,6 +89,7 @@ func TestStoreKeepsWhatServesAndReplacesWhatDoesNot(t *testing.T) {
 	id := Identity{CommonName: "system:node:node1", Groups: []string{"system:nodes"}, DNSNames: []string{"a", "b"}, IPs: []net.IP{net.IPv4(172, 30, 0, 11)}}
 	remove := func(name string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
+			t.Helper()
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
 			}
@@ -110,6 +111,7 @@ func TestStoreKeepsWhatServesAndReplacesWhatDoesNot(t *testing.T) {
 		{name: "certificate lost", change: remove("node1.crt")},
 		{name: "authority lost", change: remove("ca.crt")},
 		{name: "key of another certificate", change: func(t *testing.T, dir string) {
+			t.Helper()
 			other, err := os.ReadFile(filepath.Join(dir, "ca.key"))
 			if err != nil {
 				t.Fatal(err)

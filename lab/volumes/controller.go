@@ -95,20 +95,14 @@ func Run(ctx context.Context, cfg *rest.Config, nodeDir func(node string) string
 
 // watch fills the queue with whatever changes.
 func (c *controller) watch(factory informers.SharedInformerFactory) error {
-	changed := func(f func(any)) cache.ResourceEventHandlerFuncs {
-		return cache.ResourceEventHandlerFuncs{AddFunc: f, UpdateFunc: func(_, after any) { f(after) }}
-	}
-	_, claimErr := factory.Core().V1().PersistentVolumeClaims().Informer().AddEventHandler(changed(func(o any) {
-		claim := o.(*corev1.PersistentVolumeClaim)
+	_, claimErr := factory.Core().V1().PersistentVolumeClaims().Informer().AddEventHandler(changed(func(claim *corev1.PersistentVolumeClaim) {
 		c.queue.Add(item{Namespace: claim.Namespace, Name: claim.Name})
 	}))
-	_, volumeErr := factory.Core().V1().PersistentVolumes().Informer().AddEventHandler(changed(func(o any) {
-		volume := o.(*corev1.PersistentVolume)
+	_, volumeErr := factory.Core().V1().PersistentVolumes().Informer().AddEventHandler(changed(func(volume *corev1.PersistentVolume) {
 		c.queue.Add(item{Name: volume.Name})
 	}))
 	// A claim may be older than its class.
-	_, classErr := factory.Storage().V1().StorageClasses().Informer().AddEventHandler(changed(func(o any) {
-		class := o.(*storagev1.StorageClass)
+	_, classErr := factory.Storage().V1().StorageClasses().Informer().AddEventHandler(changed(func(class *storagev1.StorageClass) {
 		// Listing from memory does not fail.
 		claims, _ := c.claims.List(labels.Everything())
 		for _, claim := range claims {
@@ -118,6 +112,16 @@ func (c *controller) watch(factory informers.SharedInformerFactory) error {
 		}
 	}))
 	return errors.Join(claimErr, volumeErr, classErr)
+}
+
+// changed calls f for each object that appears or changes.
+func changed[T any](f func(T)) cache.ResourceEventHandlerFuncs {
+	call := func(object any) {
+		if o, ok := object.(T); ok {
+			f(o)
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: call, UpdateFunc: func(_, after any) { call(after) }}
 }
 
 func (c *controller) work(ctx context.Context) {

@@ -97,11 +97,11 @@ func (c *controller) folder(node, volume string) (string, error) {
 // makeFolder makes the folder of a volume as a freshly formatted disk is: root's, and writable by no one else. A pod that does not
 // run as root gets at it by its fsGroup, as in the field; one that forgets to ask for that shall fail here too.
 func makeFolder(path string) error {
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := os.MkdirAll(path, 0o750); err != nil {
 		return err
 	}
 	// Whatever the umask is.
-	return os.Chmod(path, 0o755)
+	return os.Chmod(path, 0o755) //nolint:gosec // as said above
 }
 
 // supported says what a claim asks for that a folder on a node cannot give.

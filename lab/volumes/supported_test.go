@@ -22,13 +22,17 @@ func TestClaimsThatAFolderCannotServeAreRefusedWithTheReason(t *testing.T) {
 	}{
 		{name: "plain"},
 		{name: "read write once pod", claim: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}}},
-		{name: "shared", claim: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce, corev1.ReadWriteMany}},
-			want: "not ReadWriteMany"},
+		{
+			name: "shared", claim: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce, corev1.ReadWriteMany}},
+			want: "not ReadWriteMany",
+		},
 		{name: "block", claim: corev1.PersistentVolumeClaimSpec{VolumeMode: ptr.To(corev1.PersistentVolumeBlock)}, want: "no block volumes"},
 		{name: "selector", claim: corev1.PersistentVolumeClaimSpec{Selector: &metav1.LabelSelector{}}, want: "without selector"},
 		{name: "clone", claim: corev1.PersistentVolumeClaimSpec{DataSource: &corev1.TypedLocalObjectReference{}}, want: "data source"},
-		{name: "immediate", class: func(c *storagev1.StorageClass) { c.VolumeBindingMode = ptr.To(storagev1.VolumeBindingImmediate) },
-			want: "WaitForFirstConsumer"},
+		{
+			name: "immediate", class: func(c *storagev1.StorageClass) { c.VolumeBindingMode = ptr.To(storagev1.VolumeBindingImmediate) },
+			want: "WaitForFirstConsumer",
+		},
 		{name: "immediate by default", class: func(c *storagev1.StorageClass) { c.VolumeBindingMode = nil }, want: "WaitForFirstConsumer"},
 	}
 	for _, tt := range tests {

@@ -44,7 +44,7 @@ func configs(t *testing.T, path string) (all []map[string]any, files []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	each(t, f, func(h *tar.Header, r io.Reader) {
 		if h.Typeflag != tar.TypeReg {
 			return
@@ -120,7 +120,7 @@ func TestEveryPlatformIsInTheImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, _ := configs(t, output)
-	var got []any
+	got := make([]any, 0, len(all))
 	for _, c := range all {
 		got = append(got, c["architecture"])
 	}

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command mkrecipes writes the go.mod and go.sum of every recipe. It is run by `go generate` in package recipes after a version
-// there has changed, and its result is committed. Its argument is the folder of that package.
+// there has changed, in the folder of that package, and its result is committed.
 package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,17 +22,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: mkrecipes FOLDER")
-		os.Exit(2)
-	}
 	var errs []error
 	for _, r := range recipes.All() {
 		if len(r.Modules) == 0 {
 			continue
 		}
 		fmt.Println("resolving", r.Title())
-		if err := resolve(filepath.Join(os.Args[1], r.Folder), r); err != nil {
+		if err := resolve(r); err != nil {
 			errs = append(errs, fmt.Errorf("recipe of %s: %w", r.Title(), err))
 		}
 	}
@@ -41,33 +38,33 @@ func main() {
 	}
 }
 
-// resolve writes the module of one recipe to folder.
-func resolve(folder string, r recipes.Recipe) error {
+// resolve writes the module of one recipe to its folder.
+func resolve(r recipes.Recipe) (err error) {
 	work, err := os.MkdirTemp("", "mkrecipes-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	mod, err := untidy(r)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(work, "go.mod"), mod, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(work, "go.mod"), mod, 0o600); err != nil {
 		return err
 	}
-	main, err := os.ReadFile(filepath.Join(folder, "main.go.txt"))
+	main, err := os.ReadFile(filepath.Join(r.Folder, "main.go.txt"))
 	if errors.Is(err, os.ErrNotExist) {
 		main = imports(r)
 	} else if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(work, "main.go"), main, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(work, "main.go"), main, 0o600); err != nil { //nolint:gosec // work is a folder of our own
 		return err
 	}
 	if _, err := command(work, "go", "mod", "tidy"); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(r.Folder, 0o750); err != nil {
 		return err
 	}
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -75,7 +72,7 @@ func resolve(folder string, r recipes.Recipe) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder, name+".txt"), content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(r.Folder, name+".txt"), content, 0o644); err != nil { //nolint:gosec // part of the source
 			return err
 		}
 	}
@@ -146,7 +143,7 @@ func moduleFile(m recipes.Module) (*modfile.File, error) {
 }
 
 func command(dir, name string, args ...string) ([]byte, error) {
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(context.Background(), name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=")
 	var stderr bytes.Buffer

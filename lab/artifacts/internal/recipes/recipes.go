@@ -21,8 +21,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// After a change of a version here or in package artifacts:
-//go:generate go run ../mkrecipes .
+// After a change of a version below:
+//go:generate go run ../mkrecipes
 
 // Versions of what is compiled.
 const (
@@ -168,11 +168,11 @@ func Pause() Recipe {
 
 // All lists one recipe for each folder of this package.
 func All() []Recipe {
-	all := []Recipe{Kubernetes(), CoreDNS(), Pause()}
+	etcd := make([]Recipe, 0, len(EtcdVersions))
 	for _, v := range EtcdVersions {
-		all = append(all, Etcd(v))
+		etcd = append(etcd, Etcd(v))
 	}
-	return all
+	return append(etcd, Kubernetes(), CoreDNS(), Pause())
 }
 
 // Title is the recipe in words.

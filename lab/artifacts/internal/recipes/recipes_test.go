@@ -62,7 +62,7 @@ func TestEveryFolderBelongsToARecipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var folders, used []string
+	folders, used := make([]string, 0, len(entries)), make([]string, 0, len(entries))
 	for _, e := range entries {
 		folders = append(folders, e.Name())
 	}

@@ -41,8 +41,9 @@ func TestReapsEveryChildThatEnded(t *testing.T) {
 	ended := make(chan os.Signal, 8)
 	signal.Notify(ended, syscall.SIGCHLD)
 	defer signal.Stop(ended)
-	var pids []int
-	for range 3 {
+	const children = 3
+	pids := make([]int, 0, children)
+	for range children {
 		p, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{})
 		if err != nil {
 			t.Fatal(err)
