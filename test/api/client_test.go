@@ -201,7 +201,7 @@ func TestListersSeeWhatInformersWatch(t *testing.T) {
 	if _, err := api.EtcdRestores(namespace).Create(t.Context(), goRestore(), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the listers see all three objects", func() error {
+	eventually(t, func(context.Context) error {
 		cluster, err1 := clusterLister.Get("c")
 		_, err2 := backupLister.Get("b")
 		_, err3 := restoreLister.Get("r")

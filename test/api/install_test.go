@@ -20,15 +20,14 @@ import (
 	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"github.com/etcd-operator/etcd-operator/api/crd"
 	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
 )
 
-// installPatience is how long an install may take here; it takes well under a second.
-const installPatience = 20 * time.Second
+// installPatience is how long an install may take on a busy machine; on an idle one it takes under a second.
+const installPatience = 60 * time.Second
 
 // inGroup returns a definition of ours moved to another API group, so that each test has one of its own.
 func inGroup(definition *apiextensionsv1.CustomResourceDefinition, group string) *apiextensionsv1.CustomResourceDefinition {
@@ -91,8 +90,8 @@ func TestInstallOnAFreshServerServesTheKindWhenItReturns(t *testing.T) {
 			cfg, writes := counting()
 			install(t, cfg, definition)
 			gvr := schema.GroupVersionResource{Group: definition.Spec.Group, Version: "v1beta2", Resource: definition.Spec.Names.Plural}
-			await(t, "the kind can be listed", func() error {
-				_, err := resource(t, gvr, "default").List(t.Context(), metav1.ListOptions{})
+			eventually(t, func(ctx context.Context) error {
+				_, err := resource(t, gvr, "default").List(ctx, metav1.ListOptions{})
 				return err
 			})
 			if diff := cmp.Diff([]string{"POST"}, writes()); diff != "" {
@@ -269,13 +268,13 @@ func TestInstallWaitsUntilADeletedDefinitionIsGone(t *testing.T) {
 	if got, want := <-waiting, "the definition is being deleted; it is created again as soon as it is gone"; got != want {
 		t.Errorf("it waits because %q, want %q", got, want)
 	}
-	await(t, "the finalizer is removed", func() error {
-		held, err := crds(t).Get(t.Context(), definition.Name, metav1.GetOptions{})
+	eventually(t, func(ctx context.Context) error {
+		held, err := crds(t).Get(ctx, definition.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		held.Finalizers = slices.DeleteFunc(held.Finalizers, func(f string) bool { return f == "example.com/hold" })
-		_, err = crds(t).Update(t.Context(), held, metav1.UpdateOptions{})
+		_, err = crds(t).Update(ctx, held, metav1.UpdateOptions{})
 		return err
 	})
 	if err := <-done; err != nil {
@@ -304,18 +303,5 @@ func TestInstallSaysWhichNamesAreTaken(t *testing.T) {
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("an install that was called off returned %v", err)
-	}
-}
-
-// await tries until there is no error.
-func await(t *testing.T, what string, try func() error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, installPatience, true, func(context.Context) (bool, error) {
-		last = try()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("%s: %v", what, errors.Join(err, last))
 	}
 }

@@ -9,13 +9,18 @@ package api
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,7 +76,41 @@ func run(m *testing.M) (code int, err error) {
 	if err := installAll(ctx); err != nil {
 		return 0, err
 	}
-	return m.Run(), nil
+	code = m.Run()
+	if everything := flag.Lookup("test.run").Value.String() == ""; code == 0 && everything {
+		return code, untestedRules()
+	}
+	return code, nil
+}
+
+// refusals collects the words of all refusals that tests have seen.
+var refusals struct {
+	sync.Mutex
+	words []string
+}
+
+// untestedRules returns an error that names each rule of our definitions whose message no test has seen.
+func untestedRules() error {
+	var errs []error
+	var visit func(definition, path string, s apiextensionsv1.JSONSchemaProps)
+	visit = func(definition, path string, s apiextensionsv1.JSONSchemaProps) {
+		for _, rule := range s.XValidations {
+			tested := func(words string) bool { return strings.Contains(words, rule.Message) }
+			if rule.Message == "" || !slices.ContainsFunc(refusals.words, tested) {
+				errs = append(errs, fmt.Errorf("no test breaks the rule of %s on %s: %s", definition, path, rule.Rule))
+			}
+		}
+		for name, property := range s.Properties {
+			visit(definition, path+"."+name, property)
+		}
+		if s.Items != nil {
+			visit(definition, path+"[]", *s.Items.Schema)
+		}
+	}
+	for _, definition := range crd.All() {
+		visit(definition.Name, "", *definition.Spec.Versions[0].Schema.OpenAPIV3Schema)
+	}
+	return errors.Join(errs...)
 }
 
 // installAll installs our definitions. What the API server has against one is printed.
@@ -142,10 +181,12 @@ func refusal(t *testing.T, err error, kind, name string) string {
 	if err == nil {
 		return ""
 	}
-	prefix := fmt.Sprintf("%s.%s %q is invalid: ", kind, v1beta2.GroupName, name)
-	text := err.Error()
-	if len(text) < len(prefix) || text[:len(prefix)] != prefix {
+	words, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("%s.%s %q is invalid: ", kind, v1beta2.GroupName, name))
+	if !ok {
 		t.Fatalf("the request failed in another way than by validation: %v", err)
 	}
-	return text[len(prefix):]
+	refusals.Lock()
+	defer refusals.Unlock()
+	refusals.words = append(refusals.words, words)
+	return words
 }

@@ -4,6 +4,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -111,8 +112,8 @@ func testUpgrade(t *testing.T, ours *apiextensionsv1.CustomResourceDefinition, o
 	t.Helper()
 	gvr := schema.GroupVersionResource{Group: ours.Spec.Group, Version: "v1beta2", Resource: ours.Spec.Names.Plural}
 	api := resource(t, gvr, newNamespace(t))
-	await(t, "the old definition is served", func() error {
-		_, err := api.List(t.Context(), metav1.ListOptions{})
+	eventually(t, func(ctx context.Context) error {
+		_, err := api.List(ctx, metav1.ListOptions{})
 		return err
 	})
 	before := map[string]*unstructured.Unstructured{}
@@ -149,13 +150,13 @@ func testUpgrade(t *testing.T, ours *apiextensionsv1.CustomResourceDefinition, o
 // kind a moment after it has stored the definition.
 func awaitSchema(t *testing.T, api dynamic.ResourceInterface, name string) {
 	t.Helper()
-	await(t, "the new schema is in force", func() error {
-		u, err := api.Get(t.Context(), name, metav1.GetOptions{})
+	eventually(t, func(ctx context.Context) error {
+		u, err := api.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		u.Object["spec"] = "not a spec"
-		_, err = api.Update(t.Context(), u, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err = api.Update(ctx, u, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil {
 			return fmt.Errorf("the old schema still accepts anything")
 		}
