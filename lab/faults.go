@@ -51,7 +51,7 @@ func (l *Lab) StartNode(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		tars, err := hashLater(s.imageTars())()
+		tars, err := s.hashImages()
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,6 @@ func (s *session) up(ctx context.Context) error {
 	if err := s.prepare(set); err != nil {
 		return err
 	}
-	tars := hashLater(s.imageTars())
 	if err := s.ensureSwitch(ctx); err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (s *session) up(ctx context.Context) error {
 	if err := s.ensureControlPlane(ctx, store); err != nil {
 		return err
 	}
-	hashed, err := tars()
+	hashed, err := s.hashImages() // the API server needs some seconds anyway
 	if err != nil {
 		return err
 	}
@@ -296,17 +295,9 @@ func (s *session) imageTars() []string {
 	return append(append([]string{}, s.state.Set.Images...), loaded...)
 }
 
-// hashLater reads the tars while something else is done, and returns how to wait for the result.
-func hashLater(paths []string) func() ([]images.Tar, error) {
-	tars, errs := make([]images.Tar, len(paths)), make([]error, len(paths))
-	var wait sync.WaitGroup
-	for i, path := range paths {
-		wait.Go(func() { tars[i], errs[i] = images.Hash(path) })
-	}
-	return func() ([]images.Tar, error) {
-		wait.Wait()
-		return tars, errors.Join(errs...)
-	}
+// hashImages returns the images that every node has, with their hashes.
+func (s *session) hashImages() ([]images.Tar, error) {
+	return images.HashAll(s.path("images", "hashes.json"), s.imageTars())
 }
 
 // reopenJournal starts an empty journal after the old one was removed.

@@ -7,8 +7,6 @@ package images
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,20 +24,6 @@ type Tar struct {
 	Path string `json:"path"`
 	// Hash is that of its content.
 	Hash string `json:"hash"`
-}
-
-// Hash reads the tar at path.
-func Hash(path string) (Tar, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Tar{}, fmt.Errorf("read an image: %w", err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return Tar{}, fmt.Errorf("read the image %s: %w", path, err)
-	}
-	return Tar{Path: path, Hash: hex.EncodeToString(h.Sum(nil))}, nil
 }
 
 // Store is the image store of one node.
@@ -105,14 +89,7 @@ func (s Store) have() (map[string]string, error) {
 }
 
 func (s Store) remember(have map[string]string) error {
-	content, err := json.MarshalIndent(have, "", "  ")
-	if err != nil {
-		return fmt.Errorf("remember which images a node has: %w", err)
-	}
-	if err := os.WriteFile(s.Record+".new", content, 0o644); err != nil {
-		return fmt.Errorf("remember which images a node has: %w", err)
-	}
-	if err := os.Rename(s.Record+".new", s.Record); err != nil {
+	if err := writeJSON(s.Record, have); err != nil {
 		return fmt.Errorf("remember which images a node has: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -50,6 +51,46 @@ func tar(t *testing.T, dir, name, content string) Tar {
 		t.Fatal(err)
 	}
 	return hashed
+}
+
+func TestHashAllReadsATarAgainOnlyIfItChanged(t *testing.T) {
+	dir := t.TempDir()
+	memory, path := filepath.Join(dir, "hashes"), filepath.Join(dir, "a.tar")
+	early, late := time.Unix(1000, 0), time.Unix(2000, 0)
+	hashOf := func(content string, modified time.Time) string {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, modified, modified); err != nil {
+			t.Fatal(err)
+		}
+		tars, err := HashAll(memory, []string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tars[0].Hash
+	}
+	first := hashOf("one", early)
+	if got := hashOf("two", early); got != first {
+		t.Error("a tar that looks the same was read again")
+	}
+	second := hashOf("two", late)
+	if second == first {
+		t.Error("a tar that was written again was not read")
+	}
+	if got := hashOf("one", early); got != first {
+		t.Errorf("the hash of the first content is now %s", got)
+	}
+	if err := os.WriteFile(memory, []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := hashOf("one", early); got != first {
+		t.Errorf("with a damaged memory the hash is %s, want %s", got, first)
+	}
+	if _, err := HashAll(memory, []string{filepath.Join(dir, "none.tar")}); err == nil {
+		t.Error("a tar that does not exist has a hash")
+	}
 }
 
 func TestImportImportsWhatChangedSinceTheLastTime(t *testing.T) {
