@@ -24,8 +24,10 @@ TEST_ARGS ?=
 
 ##@ See it
 .PHONY: demo demo-down help
-demo: $(LAB) images ## A real Kubernetes on this machine with the operator running in it
-	hack/demo.sh $(LAB) $(IMAGE_TAR) $(NODES)
+demo: ## A real Kubernetes on this machine with the operator running in it (NODES=3)
+	@hack/need-root.sh "run the demo"
+	@$(MAKE) $(LAB) images
+	@hack/demo.sh $(LAB) $(OUT)/images/etcd-operator.tar $(NODES)
 
 demo-down: lab-down ## End the demo and leave nothing behind
 
@@ -49,10 +51,11 @@ test-unit: ## Unit tests; they need no root and no network
 	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v '/labtest$$')
 
 test-api: ## Tests against a real API server without nodes; no root needed
-	go -C test test -timeout 20m $(TEST_ARGS) ./api/...
+	go -C test test -timeout 40m $(TEST_ARGS) $$(go -C test list ./... | grep -v '/e2e$$')
 
-test-e2e: images ## Tests on the lab: real nodes, real pods (root)
-	hack/need-root.sh "run the tests on the lab"
+test-e2e: ## Tests on the lab: real nodes, real pods (root)
+	@hack/need-root.sh "run the tests on the lab"
+	@$(MAKE) images
 	go -C lab test -timeout 20m -count=1 $(TEST_ARGS) ./labtest
 	go -C test test -timeout 60m -count=1 -p 1 $(TEST_ARGS) ./e2e/...
 

@@ -19,12 +19,24 @@ if [[ ! -s $certificates ]]; then
 fi
 
 package=github.com/etcd-operator/etcd-operator/internal/process
+platforms=()
 for arch in amd64 arm64; do
   echo "building the operators for linux/$arch"
-  root=_out/image/linux_$arch
-  mkdir -p "$root/usr/local/bin" "$root/etc/ssl/certs"
+  root=_out/image/$arch
+  mkdir -p "$root/usr/local/bin"
   CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath \
     -ldflags "-s -w -X $package.version=$version -X $package.gitSHA=$git_sha" \
     -o "$root/usr/local/bin/" ./cmd/...
-  cp "$certificates" "$root/etc/ssl/certs/"
+  platforms+=(--platform "linux/$arch=$PWD/$root")
 done
+
+mkdir -p "$(dirname "$tar")"
+go -C lab run ./cmd/mkimage --output "$tar" --tag "$tag" "${platforms[@]}" \
+  --user 65532:65532 --tmp --ca-certificates "$certificates" --entrypoint /usr/local/bin/etcd-operator \
+  --env PATH=/usr/local/bin \
+  --label org.opencontainers.image.title=etcd-operator \
+  --label org.opencontainers.image.description="Runs etcd clusters on Kubernetes" \
+  --label org.opencontainers.image.source=https://github.com/etcd-operator/etcd-operator \
+  --label org.opencontainers.image.licenses=Apache-2.0 \
+  --label org.opencontainers.image.version="$version" \
+  --label org.opencontainers.image.revision="$git_sha"

@@ -40,7 +40,7 @@ for option in "$@"; do
 done
 
 if ! command -v kubectl >/dev/null; then
-  echo "kubectl is not in the PATH: install it, or in a lab use: eval \"\$(make lab-kubeconfig)\"" >&2
+  echo "kubectl is not in the PATH: install it, or add the folder of the one that \`make lab-up\` names." >&2
   exit 1
 fi
 

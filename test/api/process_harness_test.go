@@ -207,11 +207,13 @@ func freeAddress(t *testing.T) string {
 // bareServer is an API server of the test's own, without our kinds, and the folder with its kubectl.
 func bareServer(t *testing.T) (bare *apiserver.Server, bin string) {
 	t.Helper()
-	set, err := artifacts.Ensure(t.Context(), artifacts.Request{ControlPlane: true}, io.Discard)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	set, err := artifacts.Ensure(ctx, artifacts.Request{ControlPlane: true}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bare, err = apiserver.Start(t.Context(), apiserver.Config{Dir: t.TempDir(), Set: set})
+	bare, err = apiserver.Start(ctx, apiserver.Config{Dir: t.TempDir(), Set: set})
 	if err != nil {
 		t.Fatal(err)
 	}

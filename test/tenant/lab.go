@@ -1,0 +1,88 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tenant gives each test on the lab a namespace of its own, with the operators
+// installed into it from example/ as a user would, so that tests can run side by side.
+// What a namespace held is shown when its test fails.
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/etcd-operator/etcd-operator/lab"
+)
+
+// Root is the root of the repository.
+var Root = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}()
+
+// theLab is the lab that Main connected to.
+var theLab *lab.Lab
+
+// Lab is the lab that the tests run on, for tests that break something in it. Such a
+// test must not run in parallel with others.
+func Lab() *lab.Lab { return theLab }
+
+// Main runs the tests of a package on the lab. A lab that is up is used and left up. If
+// there is none, one is brought up for the tests and taken away after them.
+func Main(m *testing.M) {
+	code, err := run(context.Background(), m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the lab for the tests:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(ctx context.Context, m *testing.M) (code int, err error) {
+	image := filepath.Join(Root, "_out", "images", "etcd-operator.tar")
+	if _, err := os.Stat(image); err != nil {
+		return 0, fmt.Errorf("run `make images` first, or the tests by `make test-e2e`: %w", err)
+	}
+	program, err := buildLab(ctx)
+	if err != nil {
+		return 0, err
+	}
+	l, err := lab.Open(lab.Options{Progress: os.Stderr, Program: program})
+	if err != nil {
+		return 0, err
+	}
+	before, err := l.Status(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := l.Up(ctx); err != nil {
+		return 0, err
+	}
+	if before.Power == lab.Absent {
+		defer func() {
+			if downErr := l.Down(ctx); err == nil {
+				err = downErr
+			}
+		}()
+	}
+	if err := l.Load(ctx, image); err != nil {
+		return 0, err
+	}
+	theLab = l
+	return m.Run(), nil
+}
+
+// buildLab builds the program that a lab's processes run.
+func buildLab(ctx context.Context) (string, error) {
+	program := filepath.Join(Root, "_out", "bin", "lab")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/lab")
+	build.Dir = filepath.Join(Root, "lab")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the lab: %w\n%s", err, out)
+	}
+	return program, nil
+}

@@ -1,0 +1,179 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/etcd-operator/etcd-operator/pkg/generated/clientset/versioned"
+)
+
+// Tenant is a namespace on the lab that belongs to one test.
+type Tenant struct {
+	testing.TB
+	// Namespace is its name.
+	Namespace string
+	// Config reaches the lab's API server with all rights and without a limit of its own.
+	Config *rest.Config
+	// Kube and Etcd are clients for Kubernetes' own kinds and for ours.
+	Kube kubernetes.Interface
+	Etcd versioned.Interface
+}
+
+// New makes a namespace that enforces the restricted pod security standard. It goes away
+// with the test, after it was shown if the test failed.
+func New(t testing.TB) *Tenant {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", theLab.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	n := &Tenant{TB: t, Config: config}
+	if n.Kube, err = kubernetes.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	if n.Etcd, err = versioned.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	namespace, err := n.Kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "e2e-",
+		Labels: map[string]string{
+			"pod-security.kubernetes.io/enforce": "restricted",
+			"pod-security.kubernetes.io/warn":    "restricted",
+		},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Namespace = namespace.Name
+	t.Cleanup(n.remove)
+	return n
+}
+
+// remove shows the namespace if its test failed, and deletes it. It does not wait until
+// all is gone: what is left of it disturbs nobody.
+func (n *Tenant) remove() {
+	if n.Failed() {
+		n.show()
+	}
+	ctx := context.WithoutCancel(n.Context())
+	if err := n.Kube.CoreV1().Namespaces().Delete(ctx, n.Namespace, metav1.DeleteOptions{}); err != nil {
+		n.Errorf("deleting the namespace: %v", err)
+	}
+	// What create_role.sh made outside of the namespace has the namespace in its name.
+	for _, kind := range []string{"clusterrole", "clusterrolebinding"} {
+		if out, err := n.run(ctx, "", "kubectl", "delete", "--ignore-not-found", kind, n.roleName()); err != nil {
+			n.Errorf("deleting the %s: %v\n%s", kind, err, out)
+		}
+	}
+}
+
+func (n *Tenant) roleName() string { return "etcd-operator-" + n.Namespace }
+
+// InstallOperator gives the operator its rights in the namespace, starts it and waits
+// until it is available.
+func (n *Tenant) InstallOperator() {
+	n.Helper()
+	n.CreateRole("--namespaced")
+	n.Kubectl("create", "-f", "example/deployment.yaml")
+	n.AwaitDeployment("etcd-operator")
+}
+
+// CreateRole runs example/rbac/create_role.sh for the namespace.
+func (n *Tenant) CreateRole(flags ...string) {
+	n.Helper()
+	n.must("", "example/rbac/create_role.sh", append([]string{"--namespace=" + n.Namespace}, flags...)...)
+}
+
+// AwaitDeployment waits until a Deployment is rolled out and available.
+func (n *Tenant) AwaitDeployment(name string) {
+	n.Helper()
+	n.Kubectl("rollout", "status", "deployment/"+name, "--timeout=2m")
+}
+
+// Kubectl runs kubectl in the namespace, from the root of the repository, and returns
+// what it printed. That it fails fails the test.
+func (n *Tenant) Kubectl(args ...string) string {
+	n.Helper()
+	return n.must("", "kubectl", append([]string{"--namespace=" + n.Namespace}, args...)...)
+}
+
+// Apply applies a manifest.
+func (n *Tenant) Apply(manifest string) {
+	n.Helper()
+	n.must(manifest, "kubectl", "--namespace="+n.Namespace, "apply", "-f", "-")
+}
+
+// Eventually waits until check finds nothing to complain about, and fails the test with
+// its last complaint if that takes longer than within.
+func (n *Tenant) Eventually(within time.Duration, check func(context.Context) error) {
+	n.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(n.Context(), 50*time.Millisecond, within, true, func(ctx context.Context) (bool, error) {
+		last = check(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		n.Fatalf("after %v: %v", within, last)
+	}
+}
+
+func (n *Tenant) must(stdin, name string, args ...string) string {
+	n.Helper()
+	out, err := n.run(n.Context(), stdin, name, args...)
+	if err != nil {
+		n.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// run runs a program of the repository, or one in the PATH, against the lab.
+func (n *Tenant) run(ctx context.Context, stdin, name string, args ...string) (string, error) {
+	kubectl := theLab.KubectlPath()
+	switch {
+	case name == "kubectl":
+		name = kubectl
+	case strings.Contains(name, "/"):
+		name = filepath.Join(Root, name)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = Root
+	cmd.Stdin = strings.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+theLab.Kubeconfig(), fmt.Sprintf("PATH=%s:%s", filepath.Dir(kubectl), os.Getenv("PATH")))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// show logs what somebody who looks for the cause of a failure would ask for first.
+func (n *Tenant) show() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.Context()), time.Minute)
+	defer cancel()
+	for _, args := range [][]string{
+		{"get", "pods,services,persistentvolumeclaims,poddisruptionbudgets,deployments,leases", "-o", "wide"},
+		{"get", "etcdclusters,etcdbackups,etcdrestores", "-o", "yaml", "--ignore-not-found"},
+		{"get", "events", "--sort-by=.lastTimestamp"},
+		{"describe", "pods"},
+		{"logs", "-l", "name", "--all-containers", "--prefix", "--tail=200"},
+		{"logs", "-l", "app=etcd", "--all-containers", "--prefix", "--tail=40"},
+	} {
+		// One that fails says so in its output; the others may still help.
+		out, _ := n.run(ctx, "", "kubectl", append([]string{"--namespace=" + n.Namespace}, args...)...)
+		n.Logf("kubectl %s\n%s", strings.Join(args, " "), out)
+	}
+}
