@@ -50,7 +50,9 @@ func (w *workshop) compile(ctx context.Context, r recipes.Recipe, key, target st
 	args := append([]string{"build", "-v", "-o", target + "/"}, r.BuildFlags()...)
 	var compiled atomic.Int64
 	stop := w.every(reportInterval, func() {
-		w.report.line("%d of at most %d packages compiled after %s", compiled.Load(), total, w.report.elapsed())
+		// Linking says nothing about itself, and with a warm cache it is all there is to do.
+		w.report.line("after %s: %d packages compiled (of at most %d, fewer with a warm Go build cache), then programs are linked",
+			w.report.elapsed(), compiled.Load(), total)
 	})
 	defer stop()
 	err = run(ctx, log, goCommand(ctx, module, append(args, packages...)...), func(line string) {
@@ -93,7 +95,7 @@ func writeModule(parent string, r recipes.Recipe) (string, error) {
 func (w *workshop) countPackages(ctx context.Context, log *os.File, module string, packages []string) (int, error) {
 	var fetched atomic.Int64
 	stop := w.every(reportInterval, func() {
-		w.report.line("%d modules fetched after %s", fetched.Load(), w.report.elapsed())
+		w.report.line("after %s: %d modules fetched", w.report.elapsed(), fetched.Load())
 	})
 	defer stop()
 	cmd := goCommand(ctx, module, append([]string{"list", "-mod=readonly", "-deps"}, packages...)...)
