@@ -10,11 +10,13 @@ import (
 	"sync"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // idleAfter is how long an unused connection is kept.
@@ -23,22 +25,26 @@ const idleAfter = 2 * time.Minute
 // Pool is a Connector over real connections, one for each member. Connections
 // that nobody used for a while are closed, so that clusters which were deleted
 // leave nothing behind.
+//
+// It uses etcd's gRPC services directly: etcd's own client dials anew for each
+// status, waits for members that are not there, and tries again by itself, all of
+// which is the operator's decision here.
 type Pool struct {
-	mu      sync.Mutex
-	clients map[poolKey]*pooled
-	now     func() time.Time
+	mu    sync.Mutex
+	conns map[poolKey]*pooled
+	now   func() time.Time
 }
 
 type poolKey struct{ address, serverName, generation string }
 
 type pooled struct {
-	client   *clientv3.Client
+	conn     *grpc.ClientConn
 	lastUsed time.Time
 }
 
 // NewPool returns an empty Pool.
 func NewPool() *Pool {
-	return &Pool{clients: map[poolKey]*pooled{}, now: time.Now}
+	return &Pool{conns: map[poolKey]*pooled{}, now: time.Now}
 }
 
 // Connect returns the client of an endpoint. It does not wait for a connection:
@@ -51,75 +57,71 @@ func (p *Pool) Connect(e Endpoint) (Client, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closeIdle()
-	if c, ok := p.clients[key]; ok {
+	if c, ok := p.conns[key]; ok {
 		c.lastUsed = p.now()
-		return member{c.client}, nil
+		return member{c.conn}, nil
 	}
-	c, err := dial(e)
+	conn, err := dial(e)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a connection to etcd at %s: %w", e.Address, err)
 	}
-	p.clients[key] = &pooled{client: c, lastUsed: p.now()}
-	return member{c}, nil
+	p.conns[key] = &pooled{conn: conn, lastUsed: p.now()}
+	return member{conn}, nil
 }
 
 // Close closes all connections.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, c := range p.clients {
-		_ = c.client.Close()
-		delete(p.clients, key)
+	for key, c := range p.conns {
+		_ = c.conn.Close()
+		delete(p.conns, key)
 	}
 }
 
 // closeIdle is called with the lock held. Closing happens elsewhere: it waits
 // for the connection's own goroutines.
 func (p *Pool) closeIdle() {
-	for key, c := range p.clients {
+	for key, c := range p.conns {
 		if p.now().Sub(c.lastUsed) > idleAfter {
-			delete(p.clients, key)
-			go func() { _ = c.client.Close() }()
+			delete(p.conns, key)
+			go func() { _ = c.conn.Close() }()
 		}
 	}
 }
 
-func dial(e Endpoint) (*clientv3.Client, error) {
-	cfg := clientv3.Config{
-		Endpoints: []string{"http://" + e.Address},
-		Logger:    zap.NewNop(),
-		// A member that is not there says so at once; when to ask again is
-		// the caller's business.
-		MaxUnaryRetries: 1,
-		DialOptions: []grpc.DialOption{
-			// A member that is just starting must be seen as soon as it
-			// listens: gRPC's own first retry comes only after a second.
-			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
-				MinConnectTimeout: time.Second,
-			}),
-			// The status of a few members needs no large buffers, and
-			// they are what a connection costs.
-			grpc.WithReadBufferSize(4 << 10),
-			grpc.WithWriteBufferSize(4 << 10),
-		},
-	}
+func dial(e Endpoint) (*grpc.ClientConn, error) {
+	creds := insecure.NewCredentials()
 	if e.TLS != nil {
-		tlsConfig := e.TLS.Config.Clone()
-		tlsConfig.ServerName = e.ServerName
-		cfg.Endpoints = []string{"https://" + e.Address}
-		cfg.TLS = tlsConfig
+		config := e.TLS.Config.Clone()
+		config.ServerName = e.ServerName
+		creds = credentials.NewTLS(config)
 	}
-	return clientv3.New(cfg)
+	return grpc.NewClient("passthrough:///"+e.Address,
+		grpc.WithTransportCredentials(creds),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: 30 * time.Second},
+			MinConnectTimeout: time.Second,
+		}),
+		// A status is small, and buffers are what a connection costs.
+		grpc.WithReadBufferSize(4<<10),
+		grpc.WithWriteBufferSize(4<<10))
 }
 
 // member is a Client over a connection to one member.
-type member struct{ c *clientv3.Client }
+type member struct{ conn *grpc.ClientConn }
 
-func (m member) endpoint() string { return m.c.Endpoints()[0] }
+// wake lets a connection that waits after a failure try again at once: when to ask
+// is decided by whoever asks.
+func (m member) wake() {
+	if m.conn.GetState() == connectivity.TransientFailure {
+		m.conn.ResetConnectBackoff()
+	}
+}
 
 func (m member) Status(ctx context.Context) (Status, error) {
-	r, err := m.c.Status(ctx, m.endpoint())
+	m.wake()
+	r, err := pb.NewMaintenanceClient(m.conn).Status(ctx, &pb.StatusRequest{})
 	if err != nil {
 		return Status{}, translate(err)
 	}
@@ -138,7 +140,7 @@ func (m member) Status(ctx context.Context) (Status, error) {
 }
 
 func (m member) Members(ctx context.Context) (Membership, error) {
-	r, err := m.c.MemberList(ctx)
+	r, err := pb.NewClusterClient(m.conn).MemberList(ctx, &pb.MemberListRequest{Linearizable: true})
 	if err != nil {
 		return Membership{}, translate(err)
 	}
@@ -152,11 +154,7 @@ func (m member) Members(ctx context.Context) (Membership, error) {
 }
 
 func (m member) AddMember(ctx context.Context, peerURL string, learner bool) (Member, error) {
-	add := m.c.MemberAdd
-	if learner {
-		add = m.c.MemberAddAsLearner
-	}
-	r, err := add(ctx, []string{peerURL})
+	r, err := pb.NewClusterClient(m.conn).MemberAdd(ctx, &pb.MemberAddRequest{PeerURLs: []string{peerURL}, IsLearner: learner})
 	if err != nil {
 		return Member{}, translate(err)
 	}
@@ -164,37 +162,37 @@ func (m member) AddMember(ctx context.Context, peerURL string, learner bool) (Me
 }
 
 func (m member) Promote(ctx context.Context, id uint64) error {
-	_, err := m.c.MemberPromote(ctx, id)
+	_, err := pb.NewClusterClient(m.conn).MemberPromote(ctx, &pb.MemberPromoteRequest{ID: id})
 	return translate(err)
 }
 
 func (m member) Remove(ctx context.Context, id uint64) error {
-	_, err := m.c.MemberRemove(ctx, id)
+	_, err := pb.NewClusterClient(m.conn).MemberRemove(ctx, &pb.MemberRemoveRequest{ID: id})
 	return translate(err)
 }
 
 func (m member) MoveLeader(ctx context.Context, to uint64) error {
-	_, err := m.c.MoveLeader(ctx, to)
+	_, err := pb.NewMaintenanceClient(m.conn).MoveLeader(ctx, &pb.MoveLeaderRequest{TargetID: to})
 	return translate(err)
 }
 
 // translate turns etcd's answers into the errors of this package. What it does
 // not know is passed on as it is.
 func translate(err error) error {
-	switch {
+	switch known := rpctypes.Error(err); {
 	case err == nil:
 		return nil
-	case errors.Is(err, rpctypes.ErrMemberLearnerNotReady):
+	case errors.Is(known, rpctypes.ErrMemberLearnerNotReady):
 		return ErrNotInSync
-	case errors.Is(err, rpctypes.ErrUnhealthy), errors.Is(err, rpctypes.ErrMemberNotEnoughStarted):
+	case errors.Is(known, rpctypes.ErrUnhealthy), errors.Is(known, rpctypes.ErrMemberNotEnoughStarted):
 		return ErrUnhealthy
-	case errors.Is(err, rpctypes.ErrTooManyLearners):
+	case errors.Is(known, rpctypes.ErrTooManyLearners):
 		return ErrTooManyLearners
-	case errors.Is(err, rpctypes.ErrMemberNotFound):
+	case errors.Is(known, rpctypes.ErrMemberNotFound):
 		return ErrNotFound
-	case errors.Is(err, rpctypes.ErrPeerURLExist), errors.Is(err, rpctypes.ErrMemberExist):
+	case errors.Is(known, rpctypes.ErrPeerURLExist), errors.Is(known, rpctypes.ErrMemberExist):
 		return ErrExists
-	case errors.Is(err, rpctypes.ErrMemberNotLearner):
+	case errors.Is(known, rpctypes.ErrMemberNotLearner):
 		return ErrAlreadyVoter
 	}
 	return err

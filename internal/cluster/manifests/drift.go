@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -98,6 +99,51 @@ func SetImage(c *v1beta2.EtcdCluster, pod *corev1.Pod) {
 		}
 	}
 	setAnnotation(pod, AnnotationVersion, Version(c))
+	id := containerID(pod)
+	if id == "" {
+		return
+	}
+	if IsRestarting(pod) {
+		id += takenBack
+	}
+	setAnnotation(pod, AnnotationRestarting, id)
+}
+
+// takenBack marks a change of the image that was made before the one before it took
+// effect: perhaps the kubelet has nothing left to restart.
+const takenBack = " taken back"
+
+// IsRestarting reports whether the pod's etcd still has to be restarted with the image
+// that the pod was given.
+func IsRestarting(pod *corev1.Pod) bool {
+	noted, ok := pod.Annotations[AnnotationRestarting]
+	if !ok {
+		return false
+	}
+	old, back := strings.CutSuffix(noted, takenBack)
+	if old != containerID(pod) {
+		return false
+	}
+	settled := pod.Status.ObservedGeneration >= pod.Generation && slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.Name == ContainerEtcd && s.Ready
+	})
+	return !back || !settled
+}
+
+// ClearRestarted takes the note of a restart off a pod that has restarted.
+func ClearRestarted(pod *corev1.Pod) {
+	if !IsRestarting(pod) {
+		delete(pod.Annotations, AnnotationRestarting)
+	}
+}
+
+func containerID(pod *corev1.Pod) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == ContainerEtcd {
+			return s.ContainerID
+		}
+	}
+	return ""
 }
 
 // AdjustMetadata brings a pod's labels and annotations to what the spec says, and
@@ -147,7 +193,7 @@ func reservedLabel(k string) bool {
 
 func reservedAnnotation(k string) bool {
 	switch k {
-	case AnnotationVersion, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained:
+	case AnnotationVersion, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained, AnnotationRestarting:
 		return true
 	}
 	return false

@@ -40,6 +40,10 @@ const (
 	// AnnotationApplied lists the labels and annotations that came from the
 	// spec, so that those taken out of it can be taken off the pod.
 	AnnotationApplied = "etcd.database.coreos.com/applied"
+	// AnnotationRestarting is the id of the container that is about to be
+	// replaced by one of another image: until it is, the old etcd still
+	// answers and must not be taken for the new one.
+	AnnotationRestarting = "etcd.database.coreos.com/restarting"
 	// AnnotationDrained says since when a pod is kept out of the client service.
 	AnnotationDrained = "etcd.database.coreos.com/drained-since"
 )

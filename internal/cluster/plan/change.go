@@ -126,10 +126,11 @@ func (p *planner) marks() *Step {
 		if m.Pod == nil || m.InEtcd == nil || m.IsTerminating() {
 			continue
 		}
-		changed := m.Pod.DeepCopy()
+		changed := withOwnMetadata(m.Pod)
 		if m.HasStarted() && changed.Annotations[manifests.AnnotationMemberID] == "" {
 			setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))
 		}
+		manifests.ClearRestarted(changed)
 		if m.IsVoter() && m.IsHealthy() && (target == nil || target.Name != m.Name) {
 			setLabel(changed, manifests.LabelServing, "true")
 			delete(changed.Annotations, manifests.AnnotationDrained)
@@ -138,6 +139,7 @@ func (p *planner) marks() *Step {
 			return &Step{Kind: Change, Member: m.Name, Why: "bring labels and annotations of pod " + m.Name + " up to date", From: m.Pod, Object: changed}
 		}
 		if manifests.NeedsResources(p.cluster, m.Pod) && m.IsHealthy() {
+			changed = m.Pod.DeepCopy()
 			manifests.SetResources(p.cluster, changed)
 			manifests.RecordApplied(p.cluster, changed)
 			return &Step{Kind: Resize, Member: m.Name, Why: "change the resources of member " + m.Name, Event: EventChanged, From: m.Pod, Object: changed}
@@ -146,10 +148,19 @@ func (p *planner) marks() *Step {
 	return nil
 }
 
+// withOwnMetadata is a copy whose labels and annotations can be changed. Nearly always
+// nothing is, and a pod's spec is large.
+func withOwnMetadata(pod *corev1.Pod) *corev1.Pod {
+	light := *pod
+	pod.ObjectMeta.DeepCopyInto(&light.ObjectMeta)
+	return &light
+}
+
 func sameMarks(a, b *corev1.Pod) bool {
 	_, drainedA := a.Annotations[manifests.AnnotationDrained]
 	_, drainedB := b.Annotations[manifests.AnnotationDrained]
-	return a.Annotations[manifests.AnnotationMemberID] == b.Annotations[manifests.AnnotationMemberID] &&
+	return a.Annotations[manifests.AnnotationRestarting] == b.Annotations[manifests.AnnotationRestarting] &&
+		a.Annotations[manifests.AnnotationMemberID] == b.Annotations[manifests.AnnotationMemberID] &&
 		a.Labels[manifests.LabelServing] == b.Labels[manifests.LabelServing] && drainedA == drainedB
 }
 

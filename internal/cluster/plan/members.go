@@ -353,6 +353,8 @@ func (p *planner) watchMember(m *snapshot.Member) {
 	case trouble(m.Pod) != nil:
 		t := trouble(m.Pod)
 		p.refuse(t.Reason, "%s", t.Message)
+	case manifests.IsRestarting(m.Pod):
+		p.refuse(MemberUnhealthy, "member %s is being restarted with its new image", m.Name)
 	case m.IsLearner() || !m.HasStarted():
 		p.againWhileStarting(m.Pod)
 		p.refuse(MemberJoining, "member %s is joining", m.Name)

@@ -173,6 +173,7 @@ func (s *scene) version(v string) {
 	}
 	for i := range s.Pods {
 		manifests.SetImage(s.made, &s.Pods[i])
+		delete(s.Pods[i].Annotations, manifests.AnnotationRestarting)
 	}
 }
 
@@ -274,14 +275,22 @@ func TestUpgrading(t *testing.T) {
 	upgraded := func(s *scene, names ...string) {
 		for _, name := range names {
 			manifests.SetImage(s.Cluster, s.pod(name))
+			s.pod(name).Status.ContainerStatuses[0].ContainerID = "the new one"
 			status := s.Etcd.Status[name]
 			status.Version = manifests.Version(s.Cluster)
 			s.Etcd.Status[name] = status
 		}
 	}
 	check(t, map[string]planCase{
-		"followers first":                      {change: func(s *scene) { to("3.7.3")(s); drained(s, "c-b", 2*time.Second) }, want: "Change *v1.Pod c-b"},
-		"not the next before it is back":       {change: func(s *scene) { to("3.7.3")(s); upgraded(s, "c-b"); s.silence("c-b") }, want: "wait: MemberUnhealthy"},
+		"followers first":                     {change: func(s *scene) { to("3.7.3")(s); drained(s, "c-b", 2*time.Second) }, want: "Change *v1.Pod c-b"},
+		"not the next before it is back":      {change: func(s *scene) { to("3.7.3")(s); upgraded(s, "c-b"); s.silence("c-b") }, want: "wait: MemberUnhealthy"},
+		"nor while the old one still answers": {change: func(s *scene) { to("3.7.3")(s); manifests.SetImage(s.Cluster, s.pod("c-b")) }, want: "wait: MemberUnhealthy"},
+		"a change taken back before it began": {change: func(s *scene) {
+			to("3.7.3")(s)
+			manifests.SetImage(s.Cluster, s.pod("c-b"))
+			to("3.6.16")(s)
+			manifests.SetImage(s.Cluster, s.pod("c-b"))
+		}, want: "Change *v1.Pod c-b"},
 		"the leader's turn comes last":         {change: func(s *scene) { to("3.7.3")(s); upgraded(s, "c-b", "c-c"); drained(s, "c-a", 2*time.Second) }, want: "MoveLeader c-a to b"},
 		"a skipped minor is refused":           {change: to("3.8.0"), want: "wait: MinorVersionSkipped"},
 		"a downgrade is refused":               {change: to("3.5.35"), want: "wait: DowngradeRefused"},

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
@@ -152,9 +153,12 @@ func (m Member) IsLeader() bool {
 	return m.Status != nil && m.Status.Leader != 0 && m.Status.Leader == m.Status.MemberID
 }
 
-// IsHealthy reports whether the member answers, follows or is a leader, and
-// reports no corrupt data.
+// IsHealthy reports whether the member answers, follows or is a leader, reports no
+// corrupt data, and is not about to be restarted.
 func (m Member) IsHealthy() bool {
+	if m.Pod != nil && manifests.IsRestarting(m.Pod) {
+		return false
+	}
 	if m.InEtcd == nil || m.Status == nil || m.Status.Leader == 0 || m.Status.MemberID != m.InEtcd.ID {
 		return false
 	}
