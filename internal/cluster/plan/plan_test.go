@@ -275,7 +275,7 @@ func TestUpgrading(t *testing.T) {
 	upgraded := func(s *scene, names ...string) {
 		for _, name := range names {
 			manifests.SetImage(s.Cluster, s.pod(name))
-			s.pod(name).Status.ContainerStatuses[0].ContainerID = "the new one"
+			delete(s.pod(name).Annotations, manifests.AnnotationRestarting)
 			status := s.Etcd.Status[name]
 			status.Version = manifests.Version(s.Cluster)
 			s.Etcd.Status[name] = status
