@@ -83,32 +83,35 @@ func run(m *testing.M) (code int, err error) {
 	return code, nil
 }
 
-// refusals collects the words of all refusals that tests have seen.
+// refusals collects the refusals that tests have seen.
 var refusals struct {
 	sync.Mutex
-	words []string
+	seen []struct{ kind, words string }
 }
 
-// untestedRules returns an error that names each rule of our definitions whose message no test has seen.
+// untestedRules returns an error that names each rule of our definitions that no test has seen broken.
 func untestedRules() error {
 	var errs []error
-	var visit func(definition, path string, s apiextensionsv1.JSONSchemaProps)
-	visit = func(definition, path string, s apiextensionsv1.JSONSchemaProps) {
+	var visit func(kind, path string, s apiextensionsv1.JSONSchemaProps)
+	visit = func(kind, path string, s apiextensionsv1.JSONSchemaProps) {
 		for _, rule := range s.XValidations {
-			tested := func(words string) bool { return strings.Contains(words, rule.Message) }
-			if rule.Message == "" || !slices.ContainsFunc(refusals.words, tested) {
-				errs = append(errs, fmt.Errorf("no test breaks the rule of %s on %s: %s", definition, path, rule.Rule))
+			at := strings.TrimPrefix(path+rule.FieldPath, ".") + ": "
+			broken := func(r struct{ kind, words string }) bool {
+				return r.kind == kind && strings.Contains(r.words, at) && strings.Contains(r.words, rule.Message)
+			}
+			if rule.Message == "" || !slices.ContainsFunc(refusals.seen, broken) {
+				errs = append(errs, fmt.Errorf("no test breaks this rule of %s: %s%s", kind, at, rule.Rule))
 			}
 		}
 		for name, property := range s.Properties {
-			visit(definition, path+"."+name, property)
+			visit(kind, path+"."+name, property)
 		}
 		if s.Items != nil {
-			visit(definition, path+"[]", *s.Items.Schema)
+			visit(kind, path+"[0]", *s.Items.Schema)
 		}
 	}
 	for _, definition := range crd.All() {
-		visit(definition.Name, "", *definition.Spec.Versions[0].Schema.OpenAPIV3Schema)
+		visit(definition.Spec.Names.Kind, "", *definition.Spec.Versions[0].Schema.OpenAPIV3Schema)
 	}
 	return errors.Join(errs...)
 }
@@ -187,6 +190,6 @@ func refusal(t *testing.T, err error, kind, name string) string {
 	}
 	refusals.Lock()
 	defer refusals.Unlock()
-	refusals.words = append(refusals.words, words)
+	refusals.seen = append(refusals.seen, struct{ kind, words string }{kind, words})
 	return words
 }
