@@ -2,11 +2,12 @@
 # Copyright 2026 The etcd-operator Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# images.sh TAG TAR VERSION GIT_SHA: builds the operator's image for amd64 and arm64
-# and writes it to TAR. No container engine is involved.
+# images.sh TAG TAR VERSION GIT_SHA ARCHITECTURE...: builds the operator's image for the
+# given architectures and writes it to TAR. No container engine is involved.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tag=$1 tar=$2 version=$3 git_sha=$4
+shift 4
 
 # The stores of backups are reached over TLS.
 certificates=/etc/ssl/certs/ca-certificates.crt
@@ -20,7 +21,7 @@ fi
 
 package=github.com/etcd-operator/etcd-operator/internal/process
 platforms=()
-for arch in amd64 arm64; do
+for arch in "$@"; do
   echo "building the operators for linux/$arch"
   root=_out/image/$arch
   mkdir -p "$root/usr/local/bin"

@@ -2,9 +2,10 @@
 # Copyright 2026 The etcd-operator Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# verify.sh MODULE...: fails if a generated file, the formatting or a go.mod is not
-# what the tools make of it. It changes nothing, and uncommitted work is judged as it
-# stands: code is generated in a copy of the tree, which is compared before and after.
+# verify.sh MODULE...: fails if a generated file, the formatting or a go.mod is not what
+# the tools make of it, or if go vet complains in one of the modules. It changes nothing,
+# and uncommitted work is judged as it stands: code is generated in a copy of the tree,
+# which is compared before and after.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 failed=0
@@ -23,9 +24,14 @@ echo "gofmt"
 complain "These files are not formatted:" "gofmt -w <file>" < <(
   git ls-files -co --exclude-standard -- '*.go' | while read -r file; do [[ ! -e $file ]] || echo "$file"; done | xargs gofmt -l)
 
-for module in "$@"; do
-  echo "go mod tidy, go vet in $module"
+echo "go mod tidy"
+while read -r file; do
+  module=$(dirname "$file")
   complain "go.mod or go.sum in $module is not tidy:" "go -C $module mod tidy" < <(go -C "$module" mod tidy -diff 2>&1 || true)
+done < <(git ls-files -co --exclude-standard -- go.mod '*/go.mod')
+
+for module in "$@"; do
+  echo "go vet in $module"
   go -C "$module" vet ./... || failed=1
 done
 

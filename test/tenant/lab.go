@@ -43,9 +43,9 @@ func Main(m *testing.M) {
 }
 
 func run(ctx context.Context, m *testing.M) (code int, err error) {
-	image := filepath.Join(Root, "_out", "images", "etcd-operator.tar")
+	image := filepath.Join(Root, "_out", "images", "lab", "etcd-operator.tar")
 	if _, err := os.Stat(image); err != nil {
-		return 0, fmt.Errorf("run `make images` first, or the tests by `make test-e2e`: %w", err)
+		return 0, fmt.Errorf("run `make lab-image` first, or the tests by `make test-e2e`: %w", err)
 	}
 	program, err := buildLab(ctx)
 	if err != nil {
