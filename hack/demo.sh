@@ -9,12 +9,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 lab=$1 image=$2 nodes=$3
 
-step() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+step() { if [[ -t 1 ]]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
 run() { printf '$ %s\n' "$*"; "$@"; }
 
 step "A Kubernetes cluster with $nodes nodes"
 # The lab says at its end how to point kubectl at it.
-pointer=$(run "$lab" up --nodes "$nodes" | tee /dev/stderr | sed -n 's/^ *export /export /p')
+pointer=$(run "$lab" up --nodes "$nodes" | tee >(cat >&2) | sed -n 's/^ *export /export /p')
 eval "$pointer"
 run kubectl get nodes
 
@@ -23,9 +23,12 @@ run "$lab" load "$image"
 
 step "The operator: its rights, and a Deployment"
 run example/rbac/create_role.sh
+earlier=$(kubectl get deployment etcd-operator --ignore-not-found -o name)
 run kubectl apply -f example/deployment.yaml
-# The Deployment of an earlier demo keeps the image that it started with.
-run kubectl rollout restart deployment/etcd-operator
+if [[ -n $earlier ]]; then
+  # Pods of an earlier demo run the image that was there when they started.
+  run kubectl rollout restart deployment/etcd-operator
+fi
 run kubectl rollout status deployment/etcd-operator --timeout=3m
 
 step "The operator has created the definition of its kind"
@@ -35,7 +38,7 @@ step "An etcd cluster"
 run cat example/example-etcd-cluster.yaml
 run kubectl apply -f example/example-etcd-cluster.yaml
 run kubectl wait --for=condition=Ready etcdcluster/example-etcd-cluster --timeout=3m
-run kubectl get etcdcluster,pods,services -l '!component'
+run kubectl get etcdclusters,pods
 
 step "It stores what it is given"
 member=$(kubectl get pods -l etcd_cluster=example-etcd-cluster -o jsonpath='{.items[0].metadata.name}')
