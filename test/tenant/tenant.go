@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -176,4 +177,9 @@ func (n *Tenant) show() {
 		out, _ := n.run(ctx, "", "kubectl", append([]string{"--namespace=" + n.Namespace}, args...)...)
 		n.Logf("kubectl %s\n%s", strings.Join(args, " "), out)
 	}
+}
+
+// Evict asks Kubernetes to move a pod elsewhere, as a drain does.
+func (n *Tenant) Evict(pod string) error {
+	return n.Kube.PolicyV1().Evictions(n.Namespace).Evict(n.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: n.Namespace, Name: pod}})
 }

@@ -178,7 +178,8 @@ func setAnnotation(pod *corev1.Pod, key, value string) {
 	pod.Annotations[key] = value
 }
 
-// volumes grows the claims whose size in the spec was raised.
+// volumes keeps the claims to what the spec says of them: larger where it was raised, and
+// whether they outlive the cluster.
 func (p *planner) volumes() *Step {
 	if !manifests.HasVolumes(p.cluster) {
 		return nil
@@ -188,6 +189,9 @@ func (p *planner) volumes() *Step {
 		claim := p.members[i].Claim
 		if claim == nil || p.members[i].InEtcd == nil || claim.DeletionTimestamp != nil {
 			continue
+		}
+		if changed := claim.DeepCopy(); manifests.AdjustOwner(p.cluster, changed) {
+			return &Step{Kind: Change, Member: claim.Name, From: claim, Object: changed, Why: "let the volume of member " + claim.Name + " go with the cluster, or stay, as spec.deletionPolicy asks"}
 		}
 		if have := claim.Spec.Resources.Requests[corev1.ResourceStorage]; want.Cmp(have) > 0 {
 			changed := claim.DeepCopy()
