@@ -43,6 +43,8 @@ const never = time.Duration(math.MaxInt64)
 // crash is how an operator's process ends in the middle of something.
 type crash struct{}
 
+var errNotQuiet = errors.New("the world does not come to rest")
+
 var errAnswerLost = errors.New("the connection was lost before the answer came")
 
 func startOperator(w *World) *operator {

@@ -48,6 +48,28 @@ const (
 	restTakes = 40 * time.Second
 )
 
+// Begin plays a scenario's first act, up to where everything is at rest. What follows
+// can be told many times from there.
+func (s Scenario) Begin(seed uint64) (*World, error) {
+	o := s.Options
+	o.Seed = seed
+	w := New(o)
+	if err := w.play(s.Acts[:1]); err != nil {
+		return nil, err
+	}
+	return w, w.Settle()
+}
+
+// GoOn plays the other acts in a copy of a world in which the first one has been played.
+func (s Scenario) GoOn(from *World, seed uint64, lag int, fates map[int]Fate, trace func(string)) Result {
+	w := from.Clone(seed, lag, trace)
+	for number, fate := range fates {
+		w.Inject(number, fate)
+	}
+	err := w.play(s.Acts[1:])
+	return Result{Effects: w.effects, Steps: w.steps, Summary: w.Summary(), Took: w.Loop.Now() - from.Loop.Now(), Err: err}
+}
+
 // Play runs a scenario with the given fates for the effects, and checks that it ends
 // well: the cluster as the spec asks for, all acknowledged writes there, and no
 // further writes by the operator.

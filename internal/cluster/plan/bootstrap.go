@@ -36,8 +36,8 @@ func (p *planner) bootstrap() *Step {
 	switch {
 	case p.consentToStartOver(record):
 		return p.recordSeed("the user consented to start over with an empty cluster")
-	case record == nil:
-		return p.firstLook()
+	case record == nil || record.Seed == "":
+		return p.firstLook(record)
 	case p.cluster.Status.ClusterID != "":
 		return nil // the rest is etcd's business
 	case p.s.Etcd.Membership != nil:
@@ -88,12 +88,13 @@ func (p *planner) recordSeed(why string) *Step {
 	}}}
 }
 
-// firstLook is at an object that this operator has not worked on yet.
-func (p *planner) firstLook() *Step {
+// firstLook is at an object that this operator has not worked on yet. A record without
+// a seed says that it has seen the object before anybody had: the phase is its own.
+func (p *planner) firstLook(record *v1beta2.BootstrapStatus) *Step {
 	if len(p.s.Pods) > 0 || len(p.s.Claims) > 0 {
 		return p.adopt()
 	}
-	if p.cluster.Status.Phase != v1beta2.ClusterPhaseNone {
+	if record == nil && p.cluster.Status.Phase != v1beta2.ClusterPhaseNone {
 		p.stop(OriginUnknown, "the status says %s, written by another operator, but no pod and no volume of the cluster is left, and no second cluster is started over a lost one: "+
 			"restore a backup, or set the annotation %s=yes to start over with an empty cluster", p.cluster.Status.Phase, manifests.AnnotationBootstrapAgain)
 		return nil

@@ -28,6 +28,11 @@ func Status(s *snapshot.Snapshot, p *plan.Plan) v1beta2.ClusterStatus {
 	status := *s.Cluster.Status.DeepCopy()
 	members := s.Members()
 
+	if status.Bootstrap == nil && status.Phase == v1beta2.ClusterPhaseNone {
+		// Nobody has worked on this object. From here on its phase is ours, and
+		// is no sign of a cluster that another operator made and that was lost.
+		status.Bootstrap = &v1beta2.BootstrapStatus{}
+	}
 	status.ObservedGeneration = s.Cluster.Generation
 	status.ControlPaused = s.Cluster.Spec.Paused
 	status.ServiceName = manifests.ClientServiceName(s.Cluster)

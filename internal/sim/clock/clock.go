@@ -24,6 +24,12 @@ type event struct {
 // Epoch is the date on which every simulation begins.
 var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// At returns a loop whose time is now and in which nothing will happen.
+func At(now time.Duration) *Loop { return &Loop{now: now} }
+
+// Pending is how many things will happen.
+func (l *Loop) Pending() int { return len(l.queue) }
+
 // Now is the time since the beginning.
 func (l *Loop) Now() time.Duration { return l.now }
 

@@ -1,0 +1,214 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package explore runs the simulation for minutes rather than for seconds: every
+// crash point of every scenario, every pair of them, and random schedules of faults.
+// It is a package of its own so that `go test ./...` of the rest stays quick.
+package explore
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/etcd-operator/etcd-operator/internal/sim"
+)
+
+var replay = flag.String("replay", "", "play what a failure named, with all that happens in it")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// Worlds are many and short: memory is cheaper than collecting it.
+	debug.SetGCPercent(800)
+	os.Exit(m.Run())
+}
+
+// fates are what can become of an effect.
+var fates = []sim.Fate{sim.CrashBefore, sim.CrashAfter, sim.AnswerLost, sim.NeverArrives}
+
+const mostLag = 3
+
+// story is a scenario that has been played without faults.
+type story struct {
+	sim.Scenario
+	// from is the world after the first act; nil where the first act is what it is about.
+	from    *sim.World
+	effects int
+	want    string
+}
+
+func tell(s sim.Scenario) (*story, error) {
+	st := &story{Scenario: s}
+	if len(s.Acts) > 1 {
+		if from, err := s.Begin(1); err == nil {
+			st.from = from
+		}
+	}
+	r := st.play(0, nil, nil)
+	st.effects, st.want = r.Effects, r.Summary
+	return st, r.Err
+}
+
+func (s *story) play(lag int, fates map[int]sim.Fate, trace func(string)) sim.Result {
+	if s.from != nil {
+		return s.GoOn(s.from, 1, lag, fates, trace)
+	}
+	o := s.Options
+	o.Seed, o.Lag, o.Trace = 1, lag, trace
+	return s.Play(o, fates)
+}
+
+// crashRun is one telling of a story in which some effects go wrong.
+type crashRun struct {
+	*story
+	lag   int
+	fates map[int]sim.Fate
+}
+
+func (r crashRun) play(trace func(string)) error {
+	result := r.story.play(r.lag, r.fates, trace)
+	switch {
+	case result.Err != nil:
+		return result.Err
+	case result.Summary != r.want:
+		return fmt.Errorf("it ends as %q, without faults as %q", result.Summary, r.want)
+	}
+	return nil
+}
+
+// String is what -replay takes: the scenario, the lag, and the fates of effects.
+func (r crashRun) String() string {
+	text := fmt.Sprintf("%s|%d", r.Name, r.lag)
+	for number, fate := range r.fates {
+		text += fmt.Sprintf("|%d=%d", number, fate)
+	}
+	return text
+}
+
+func parseRun(text string) (crashRun, error) {
+	parts := strings.Split(text, "|")
+	i := slices.IndexFunc(sim.Scenarios(), func(s sim.Scenario) bool { return s.Name == parts[0] })
+	if i < 0 || len(parts) < 2 {
+		return crashRun{}, fmt.Errorf("no scenario %q", parts[0])
+	}
+	s, err := tell(sim.Scenarios()[i])
+	if err != nil {
+		return crashRun{}, err
+	}
+	r := crashRun{story: s, fates: map[int]sim.Fate{}}
+	if r.lag, err = strconv.Atoi(parts[1]); err != nil {
+		return r, err
+	}
+	for _, part := range parts[2:] {
+		var number int
+		var fate sim.Fate
+		if _, err := fmt.Sscanf(part, "%d=%d", &number, &fate); err != nil {
+			return r, err
+		}
+		r.fates[number] = fate
+	}
+	return r, nil
+}
+
+// TestReplay plays one run again, with everything that happens in it:
+//
+//	go test ./internal/sim/explore -run TestReplay -v -replay 'scale up|0|12=2'
+func TestReplay(t *testing.T) {
+	if *replay == "" {
+		return
+	}
+	r, err := parseRun(*replay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.play(func(line string) { fmt.Println(line) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// playAll plays on all cores and reports those that fail, at most a few.
+func playAll(t *testing.T, runs <-chan crashRun) int64 {
+	t.Helper()
+	var count, failed atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for r := range runs {
+				count.Add(1)
+				if err := r.play(nil); err != nil && failed.Add(1) <= 3 {
+					t.Errorf("-replay '%s': %v", r, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if failed.Load() > 0 {
+		t.Errorf("%d of %d fail", failed.Load(), count.Load())
+	}
+	return count.Load()
+}
+
+// totals are printed at the end.
+type totals struct {
+	scenarios, effects int
+	runs               int64
+}
+
+func (n *totals) explore(t *testing.T, plan func(s *story, runs chan<- crashRun)) {
+	for _, scenario := range sim.Scenarios() {
+		t.Run(scenario.Name, func(t *testing.T) {
+			s, err := tell(scenario)
+			if err != nil {
+				t.Fatalf("without faults: %v", err)
+			}
+			n.scenarios++
+			n.effects += s.effects
+			runs := make(chan crashRun)
+			go func() {
+				defer close(runs)
+				plan(s, runs)
+			}()
+			n.runs += playAll(t, runs)
+		})
+	}
+}
+
+func TestEveryCrashPointOfEveryScenarioEndsWell(t *testing.T) {
+	var n totals
+	n.explore(t, func(s *story, runs chan<- crashRun) {
+		for lag := range mostLag + 1 {
+			for i := range s.effects {
+				for _, fate := range fates {
+					runs <- crashRun{s, lag, map[int]sim.Fate{i + 1: fate}}
+				}
+			}
+		}
+	})
+	fmt.Printf("sim: %d scenarios, %d effects, %d crash points\n", n.scenarios, n.effects, n.runs)
+}
+
+// All pairs of crash points are played. What becomes of each of the two, and how far the
+// caches are behind, goes round, so that neighbours differ.
+func TestEveryPairOfCrashPointsEndsWell(t *testing.T) {
+	var n totals
+	n.explore(t, func(s *story, runs chan<- crashRun) {
+		turn := 0
+		for i := range s.effects {
+			for j := i + 1; j < s.effects+2; j++ {
+				turn++
+				runs <- crashRun{s, turn % (mostLag + 1), map[int]sim.Fate{
+					i + 1: fates[turn%len(fates)], j + 1: fates[turn/len(fates)%len(fates)],
+				}}
+			}
+		}
+	})
+	fmt.Printf("sim: %d scenarios, %d effects, %d pairs of crash points\n", n.scenarios, n.effects, n.runs)
+}
