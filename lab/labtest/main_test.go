@@ -22,8 +22,12 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab"
 )
 
-// program is the lab program, built from what is tested.
+// program is the lab program, built from what is tested unless one is given.
 var program string
+
+func init() {
+	flag.StringVar(&program, "program", "", "the lab program to test; it is built if none is given")
+}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -39,18 +43,15 @@ func runTests(m *testing.M) (int, error) {
 	if os.Geteuid() != 0 {
 		return 0, errors.New("these tests bring a lab up and down: run them as root")
 	}
-	dir, err := os.MkdirTemp("", "labtest-")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(dir)
-	// One test runs the program as somebody else.
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return 0, err
-	}
-	program = filepath.Join(dir, "lab")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/etcd-operator/etcd-operator/lab/cmd/lab").CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("build the lab program: %w\n%s", err, out)
+	if program == "" {
+		dir, err := os.MkdirTemp("", "labtest-")
+		if err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(dir)
+		if program, err = build(dir); err != nil {
+			return 0, err
+		}
 	}
 	code := m.Run()
 	l, err := lab.Open(lab.Options{})
@@ -63,6 +64,18 @@ func runTests(m *testing.M) (int, error) {
 	}
 	fmt.Printf("labtest: the lab in %s is %s; its kubeconfig is %s\n", status.Dir, status.Power, l.Kubeconfig())
 	return code, nil
+}
+
+func build(dir string) (string, error) {
+	// One test runs the program as somebody else.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "lab")
+	if out, err := exec.Command("go", "build", "-o", path, "github.com/etcd-operator/etcd-operator/lab/cmd/lab").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the lab program: %w\n%s", err, out)
+	}
+	return path, nil
 }
 
 // logged writes what the lab says into the test's log.
