@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -22,6 +23,9 @@ const (
 	// A failed backup is tried again after firstRetry, then after twice as long each time, up to lastRetry.
 	firstRetry = 5 * time.Second
 	lastRetry  = 5 * time.Minute
+	// secretRetry bounds the wait for a secret: looking for it costs next to nothing, and whoever has
+	// just created it is watching.
+	secretRetry = 10 * time.Second
 )
 
 // Observation is all that a plan is made from.
@@ -187,7 +191,7 @@ func planOnce(o Observation) Step {
 		if stalled(s) {
 			return Wait{Why: verdictOf(s)}
 		}
-		if retry := s.LastExecutionDate.Add(retryAfter(s.Failures)); o.Now.Before(retry) {
+		if retry := retryAt(s); o.Now.Before(retry) {
 			return Wait{Until: retry, Why: verdictOf(s)}
 		}
 	}
@@ -221,7 +225,7 @@ func planSeries(o Observation, table timetable) Step {
 			return Wait{Until: begins, Why: verdictOf(s)}
 		}
 		// What failed is tried again before the next one is due.
-		retry := s.LastExecutionDate.Add(retryAfter(s.Failures))
+		retry := retryAt(s)
 		if retry.Before(begins) {
 			begins, scheduled = retry, lastScheduled(b)
 		}
@@ -258,7 +262,7 @@ func nextRun(b *v1beta2.EtcdBackup, now time.Time) *metav1.Time {
 	}
 	_, begins := due(table, lastScheduled(b), now)
 	if s := b.Status; s.Failures > 0 && !stalled(&s) {
-		if retry := s.LastExecutionDate.Add(retryAfter(s.Failures)); retry.Before(begins) {
+		if retry := retryAt(&s); retry.Before(begins) {
 			begins = retry
 		}
 	}
@@ -296,13 +300,17 @@ func mustTable(b *v1beta2.EtcdBackup) timetable {
 	return table
 }
 
-// retryAfter is how long to wait after that many failures in a row.
-func retryAfter(failures int32) time.Duration {
+// retryAt is when a backup that failed is tried again.
+func retryAt(s *v1beta2.BackupStatus) time.Time {
+	most := lastRetry
+	if c := meta.FindStatusCondition(s.Conditions, ConditionReady); c != nil && c.Reason == ReasonSecret {
+		most = secretRetry
+	}
 	wait := firstRetry
-	for i := int32(1); i < failures && wait < lastRetry; i++ {
+	for i := int32(1); i < s.Failures && wait < most; i++ {
 		wait *= 2
 	}
-	return min(wait, lastRetry)
+	return s.LastExecutionDate.Add(min(wait, most))
 }
 
 // timeoutOf is how long a backup of the object may take.

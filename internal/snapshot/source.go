@@ -150,10 +150,14 @@ func askOne(ctx context.Context, c Cluster, endpoint string) (*clientv3.Client, 
 		Password:    c.Password,
 		DialTimeout: askPatience,
 		Logger:      zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
-			MinConnectTimeout: askPatience,
-		})},
+		DialOptions: []grpc.DialOption{
+			// The proxy in the environment is the way to the store. etcd is near.
+			grpc.WithNoProxy(),
+			grpc.WithConnectParams(grpc.ConnectParams{
+				Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+				MinConnectTimeout: askPatience,
+			}),
+		},
 	}
 	if strings.HasPrefix(endpoint, "https://") {
 		cfg.TLS = c.TLS
@@ -161,12 +165,19 @@ func askOne(ctx context.Context, c Cluster, endpoint string) (*clientv3.Client, 
 			cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 		}
 	}
-	client, err := clientv3.New(cfg)
-	if err != nil {
+	// etcd's client goes on trying until its time is up, and then does not say what was wrong.
+	if err := reach(ctx, endpoint, cfg.TLS); err != nil {
 		return nil, nil, err
 	}
+	client, err := clientv3.New(cfg)
+	if err != nil {
+		return nil, nil, diagnose(endpoint, cfg.TLS, err)
+	}
 	m := &Member{Endpoint: endpoint, client: client}
-	return client, m, m.refresh(ctx)
+	if err := m.refresh(ctx); err != nil {
+		return client, nil, diagnose(endpoint, cfg.TLS, err)
+	}
+	return client, m, nil
 }
 
 // refresh asks the member how it is now.
@@ -290,7 +301,7 @@ func evidence(ctx context.Context, c *clientv3.Client, endpoint string, revision
 // explain makes a sentence of what etcd or the connection to it said.
 func explain(err error) string {
 	switch {
-	case errors.Is(err, rpctypes.ErrUserEmpty), errors.Is(err, rpctypes.ErrAuthOldRevision), errors.Is(err, rpctypes.ErrInvalidAuthToken):
+	case errors.Is(err, rpctypes.ErrUserEmpty), errors.Is(err, rpctypes.ErrUserNotFound), errors.Is(err, rpctypes.ErrAuthOldRevision), errors.Is(err, rpctypes.ErrInvalidAuthToken):
 		return "etcd asks for a user; put username and password into a secret and name it in etcdAuthSecret"
 	case errors.Is(err, rpctypes.ErrAuthFailed):
 		return "etcd does not accept the username and password of etcdAuthSecret"

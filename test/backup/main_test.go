@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,14 +28,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/etcd-operator/etcd-operator/api/crd"
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
 	"github.com/etcd-operator/etcd-operator/lab/apiserver"
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
-
-	"github.com/go-logr/logr"
 )
 
 // buildPatience covers a machine on which everything has to be built first.
@@ -83,6 +83,7 @@ func run(m *testing.M) (code int, err error) {
 	if err := crdinstall.Ensure(ctx, config, crd.EtcdBackups(), logr.Discard(), nil); err != nil {
 		return 0, err
 	}
+	log.SetLogger(logr.Discard())
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta2.AddToScheme(scheme)); err != nil {
 		return 0, err
@@ -221,4 +222,11 @@ func (b *buffer) String() string {
 	defer b.mu.Unlock()
 	lines := strings.Split(b.buf.String(), "\n")
 	return strings.Join(lines[max(0, len(lines)-60):], "\n")
+}
+
+// all is everything that was said.
+func (b *buffer) all() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }

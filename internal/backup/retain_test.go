@@ -1,0 +1,110 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcd-operator/etcd-operator/internal/snapshot"
+)
+
+func TestNamesAreThoseOfTheOriginal(t *testing.T) {
+	zone := time.FixedZone("x", 3600)
+	got := objectName("dir/etcd.backup", 4711, time.Date(2026, 1, 2, 4, 5, 6, 0, zone))
+	if want := "dir/etcd.backup_v4711_2026-01-02-03:05:06"; got != want {
+		t.Errorf("name = %q, want %q", got, want)
+	}
+	n, ok := parseName("dir/etcd.backup", got)
+	if !ok || n.revision != 4711 || !n.at.Equal(time.Date(2026, 1, 2, 3, 5, 6, 0, time.UTC)) {
+		t.Errorf("parsed = %+v, %t", n, ok)
+	}
+}
+
+func TestNamesThatAreNotOursAreNotRead(t *testing.T) {
+	for _, name := range []string{
+		"etcd.backup", "etcd.backup_v", "etcd.backup_v1", "etcd.backup_v1_", "etcd.backup_vx_2026-01-02-03:04:05",
+		"etcd.backup_v-1_2026-01-02-03:04:05", "etcd.backup_v01_2026-01-02-03:04:05", "etcd.backup_v1_2026-01-02-03:04:05.tmp",
+		"etcd.backup_v1_2026-13-02-03:04:05", "etcd.backup_v1_2026-1-2-3:4:5", "etcd.backup2_v1_2026-01-02-03:04:05",
+		"etcd.backup_v99999999999999999999_2026-01-02-03:04:05", "etcd.backup_v1_2026-01-02-03:04:05/x",
+	} {
+		if n, ok := parseName("etcd.backup", name); ok {
+			t.Errorf("%q was read as %+v", name, n)
+		}
+	}
+}
+
+func TestRetentionGoesByTimeNotByTheOrderOfStrings(t *testing.T) {
+	list := func(names ...string) []owned {
+		var all []owned
+		for _, name := range names {
+			n, ok := parseName("b", name)
+			if !ok {
+				t.Fatalf("%s is no name", name)
+			}
+			all = append(all, owned{named: n})
+		}
+		return all
+	}
+	names := func(all []owned) []string {
+		list := []string{}
+		for _, o := range all {
+			list = append(list, o.name)
+		}
+		return list
+	}
+	const (
+		first  = "b_v9_2026-01-01-00:00:00"
+		second = "b_v10_2026-01-01-00:00:01"
+		third  = "b_v100_2026-01-01-00:00:02"
+		// A cluster that was restored from an old backup has smaller revisions again.
+		fourth = "b_v5_2026-01-02-00:00:00"
+	)
+	for _, test := range []struct {
+		all          []string
+		most         int
+		keep, remove []string
+	}{
+		{[]string{first, second, third, fourth}, 2, []string{fourth, third}, []string{second, first}},
+		{[]string{third, first, second}, 1, []string{third}, []string{second, first}},
+		{[]string{first, second}, 2, []string{second, first}, []string{}},
+		{[]string{first, second}, 0, []string{second, first}, []string{}},
+		{nil, 3, []string{}, []string{}},
+	} {
+		keep, remove := expired(list(test.all...), test.most)
+		if diff := cmp.Diff(test.keep, names(keep)); diff != "" {
+			t.Errorf("%v, most %d: keep (-want +got)\n%s", test.all, test.most, diff)
+		}
+		if diff := cmp.Diff(test.remove, names(remove)); diff != "" {
+			t.Errorf("%v, most %d: remove (-want +got)\n%s", test.all, test.most, diff)
+		}
+	}
+}
+
+func TestEvidenceIsComparedAtTheSameCompaction(t *testing.T) {
+	found := snapshot.Evidence{Revision: 10, Keys: 3, Hash: 7, CompactRevision: 5}
+	older := snapshot.Evidence{Revision: 10, Keys: 3, Hash: 99, CompactRevision: 2}
+	other := found
+	other.Hash = 8
+	fewer := found
+	fewer.Keys = 2
+	for name, test := range map[string]struct {
+		said []snapshot.Evidence
+		ok   bool
+	}{
+		"equal":                             {[]snapshot.Evidence{found}, true},
+		"compacted while it was made":       {[]snapshot.Evidence{older, found}, true},
+		"another hash":                      {[]snapshot.Evidence{other}, false},
+		"another number of keys":            {[]snapshot.Evidence{fewer}, false},
+		"compacted more than once":          {[]snapshot.Evidence{older}, false},
+		"the first answer about it decides": {[]snapshot.Evidence{other, found}, false},
+	} {
+		got, err := compare(found, test.said)
+		if (err == nil) != test.ok || (got != nil) != test.ok {
+			t.Errorf("%s: compare = %v, %v", name, got, err)
+		}
+	}
+}

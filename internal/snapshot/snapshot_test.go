@@ -1,0 +1,257 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"testing/iotest"
+
+	"filippo.io/age"
+
+	"github.com/etcd-operator/etcd-operator/internal/store"
+)
+
+// whole is a snapshot as etcd sends it.
+func whole(pages int) []byte {
+	data := make([]byte, pages*512)
+	r := rand.NewChaCha8([32]byte{3})
+	_, _ = r.Read(data[:len(data)/2]) // half of it compresses
+	sum := sha256.Sum256(data)
+	return append(data, sum[:]...)
+}
+
+func TestBrokenSnapshotsNeverEnd(t *testing.T) {
+	good := whole(300)
+	flipped := bytes.Clone(good)
+	flipped[1000] ^= 1
+	trailer := bytes.Clone(good)
+	trailer[len(trailer)-1] ^= 1
+	cutStream := io.MultiReader(bytes.NewReader(good[:5000]), iotest.ErrReader(io.ErrUnexpectedEOF))
+	for name, test := range map[string]struct {
+		r    io.Reader
+		want error
+	}{
+		"whole":                          {bytes.NewReader(good), nil},
+		"whole, byte by byte":            {iotest.OneByteReader(bytes.NewReader(good)), nil},
+		"whole, data and end together":   {iotest.DataErrReader(bytes.NewReader(good)), nil},
+		"a bit flipped":                  {bytes.NewReader(flipped), ErrBroken},
+		"a bit of the trailer flipped":   {bytes.NewReader(trailer), ErrBroken},
+		"cut off in the trailer":         {bytes.NewReader(good[:len(good)-1]), ErrBroken},
+		"cut off before the trailer":     {bytes.NewReader(good[:len(good)-32]), ErrBroken},
+		"cut off at a page and 32 bytes": {bytes.NewReader(good[:512*10+32]), ErrBroken},
+		"cut off, byte by byte":          {iotest.OneByteReader(bytes.NewReader(good[:700])), ErrBroken},
+		"nothing":                        {bytes.NewReader(nil), ErrBroken},
+		"only a trailer":                 {bytes.NewReader(good[:32]), ErrBroken},
+		"more than the trailer":          {bytes.NewReader(append(bytes.Clone(good), 0)), ErrBroken},
+		"a connection that broke":        {cutStream, io.ErrUnexpectedEOF},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := NewChecked(test.r)
+			n, err := io.Copy(io.Discard, c)
+			if !errors.Is(err, test.want) || (test.want == nil) != (err == nil) {
+				t.Fatalf("after %d bytes: %v, want %v", n, err, test.want)
+			}
+			if _, again := c.Read(make([]byte, 1)); again == nil || again == io.EOF != (test.want == nil) {
+				t.Errorf("read once more: %v", again)
+			}
+			sum := sha256.Sum256(good)
+			if test.want == nil && (c.SHA256() != hex.EncodeToString(sum[:]) || c.Size() != int64(len(good))) {
+				t.Errorf("sha256 = %s, size = %d", c.SHA256(), c.Size())
+			}
+		})
+	}
+}
+
+// folder is a store of files.
+func folder(t *testing.T) store.Store {
+	t.Helper()
+	s, _, err := store.Open(t.Context(), store.Config{Kind: "File", Path: "b/k", Namespace: "ns", FileRoot: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func identity(t *testing.T) *age.X25519Identity {
+	t.Helper()
+	i, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func TestEveryFormatComesBack(t *testing.T) {
+	key := identity(t)
+	data := whole(5000)
+	for name, format := range map[string]Format{
+		"plain":                    {},
+		"compressed":               {Compression: Zstd},
+		"encrypted":                {Recipients: []age.Recipient{key.Recipient()}},
+		"compressed and encrypted": {Compression: Zstd, Recipients: []age.Recipient{key.Recipient()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := folder(t)
+			sums, err := Write(t.Context(), s, "k", bytes.NewReader(data), format, Facts{Owner: "o", Run: "r", Revision: 9, EtcdVersion: "3.6.16"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored, _, err := s.Get(t.Context(), "k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(stored)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := sha256.Sum256(raw)
+			if sums.SHA256 != hex.EncodeToString(sum[:]) || sums.Size != int64(len(raw)) || sums.SnapshotSize != int64(len(data)) {
+				t.Errorf("sums = %+v, the object has %d bytes", sums, len(raw))
+			}
+			if format.Encryption() == Age && bytes.Contains(raw, data[:64]) {
+				t.Error("the data can be read in the store")
+			}
+			r, facts, err := Open(t.Context(), s, "k", []age.Identity{key}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, data) {
+				t.Errorf("came back with %v, equal: %t", err, bytes.Equal(got, data))
+			}
+			if facts.Owner != "o" || facts.Revision != 9 || facts.Compression != format.Compression || facts.SHA256 != sums.SHA256 {
+				t.Errorf("facts = %+v", facts)
+			}
+
+			// A broken stream leaves no object, in any format.
+			if _, err := Write(t.Context(), s, "broken", bytes.NewReader(data[:4000]), format, Facts{}, nil); !errors.Is(err, ErrBroken) {
+				t.Errorf("Write of a broken stream = %v", err)
+			}
+			if _, err := s.Stat(t.Context(), "broken"); !store.Is(err, store.NoObject) {
+				t.Errorf("after a broken stream: %v", err)
+			}
+
+			// A damaged object is found out, wherever the damage is.
+			for _, i := range []int{10, len(raw) / 2, len(raw) - 1} {
+				damaged := bytes.Clone(raw)
+				damaged[i] ^= 1
+				o, err := s.Stat(t.Context(), "k")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Put(t.Context(), "damaged", bytes.NewReader(damaged), o.Labels, func() store.Labels { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				if err := readAll(t.Context(), s, "damaged", key); err == nil {
+					t.Errorf("damage at byte %d of %d was not found", i, len(raw))
+				}
+			}
+		})
+	}
+}
+
+func readAll(ctx context.Context, s store.Store, key string, identity age.Identity) error {
+	r, _, err := Open(ctx, s, key, []age.Identity{identity}, "")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = io.Copy(io.Discard, r)
+	return err
+}
+
+func TestEncryptedBackupIsForItsKeyOnly(t *testing.T) {
+	s, key := folder(t), identity(t)
+	if _, err := Write(t.Context(), s, "k", bytes.NewReader(whole(10)), Format{Recipients: []age.Recipient{key.Recipient()}}, Facts{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := readAll(t.Context(), s, "k", identity(t)); err == nil {
+		t.Error("another key could read it")
+	}
+	if _, _, err := Open(t.Context(), s, "k", nil, ""); err == nil {
+		t.Error("it could be read without a key")
+	}
+}
+
+func TestPlainObjectOfAnotherToolCanBeOpened(t *testing.T) {
+	s, data := folder(t), whole(10)
+	if err := s.Put(t.Context(), "old", bytes.NewReader(data), nil, func() store.Labels { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r, facts, err := Open(t.Context(), s, "old", nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("came back with %v", err)
+	}
+	if facts != (Facts{}) {
+		t.Errorf("facts = %+v, want none", facts)
+	}
+}
+
+func TestKeysOfASecret(t *testing.T) {
+	key, other := identity(t), identity(t)
+	for name, test := range map[string]struct {
+		secret     map[string][]byte
+		recipients int
+		identities int
+	}{
+		"private keys are enough":              {map[string][]byte{"identities": []byte(key.String())}, 1, 1},
+		"public keys are enough for a backup":  {map[string][]byte{"recipients": []byte(key.Recipient().String() + "\n" + other.Recipient().String())}, 2, 0},
+		"comments and empty lines are allowed": {map[string][]byte{"identities": []byte("# mine\n\n" + key.String() + "\n")}, 1, 1},
+		"an empty secret":                      {nil, 0, 0},
+		"no age key":                           {map[string][]byte{"identities": []byte("sekret")}, 0, 0},
+	} {
+		recipients, identities, err := Keys("s", test.secret)
+		if (err == nil) != (test.recipients > 0) || len(recipients) != test.recipients || len(identities) != test.identities {
+			t.Errorf("%s: %d recipients, %d identities, %v", name, len(recipients), len(identities), err)
+		}
+		if err != nil && bytes.Contains([]byte(err.Error()), []byte("sekret")) {
+			t.Errorf("%s: the error shows the key: %v", name, err)
+		}
+	}
+}
+
+func TestBestMemberComesFirst(t *testing.T) {
+	follower := func(id uint64, revision int64) *Member { return &Member{ID: id, Revision: revision, HasLeader: true} }
+	leader := &Member{ID: 1, Revision: 5000, HasLeader: true, Leader: true}
+	for name, test := range map[string]struct {
+		members []*Member
+		want    []uint64
+	}{
+		"a follower that is up to date comes before the leader": {[]*Member{leader, follower(2, 4990), follower(3, 4999)}, []uint64{3, 2, 1}},
+		"a follower that lags comes after the leader":           {[]*Member{leader, follower(2, 100), follower(3, 5000)}, []uint64{3, 1, 2}},
+		"learners and corrupt members are left out": {
+			[]*Member{leader, {ID: 2, HasLeader: true, Learner: true}, {ID: 3, HasLeader: true, Corrupt: true}}, []uint64{1}},
+		"a member without a leader is the last resort": {[]*Member{{ID: 2, Revision: 9000}, follower(3, 10), leader}, []uint64{1, 3, 2}},
+		"without a majority the newest survivor counts": {
+			[]*Member{{ID: 2, Revision: 10}, {ID: 3, Revision: 12}}, []uint64{3, 2}},
+		"a member at two addresses counts once": {[]*Member{leader, leader}, []uint64{1}},
+	} {
+		var got []uint64
+		for _, m := range Rank(test.members) {
+			got = append(got, m.ID)
+		}
+		if len(got) != len(test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+			continue
+		}
+		for i := range got {
+			if got[i] != test.want[i] {
+				t.Errorf("%s: %v, want %v", name, got, test.want)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,242 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPathsNameABucketAndAKey(t *testing.T) {
+	for path, want := range map[string][2]string{
+		"bucket/key":     {"bucket", "key"},
+		"bucket/a/b/c":   {"bucket", "a/b/c"},
+		"/bucket/key":    {"bucket", "key"},
+		"bucket":         {},
+		"bucket/":        {},
+		"bucket/folder/": {},
+		"":               {},
+		"/":              {},
+		"//key":          {},
+		"bucket//":       {},
+	} {
+		bucket, key, err := SplitPath(path)
+		if got := [2]string{bucket, key}; got != want || (err == nil) != (want[0] != "") {
+			t.Errorf("SplitPath(%q) = %q, %v, want %q", path, got, err, want)
+		}
+	}
+}
+
+func TestAWSFiles(t *testing.T) {
+	const keys = "[default]\naws_access_key_id = AKIADEFAULT\naws_secret_access_key=s1/+=\n\n; a comment\n[other]\naws_access_key_id=AKIAOTHER\naws_secret_access_key=s2\naws_session_token=tok\n"
+	for name, test := range map[string]struct {
+		credentials, config, profile string
+		want                         awsSettings
+		refused                      string
+	}{
+		"keys and region": {credentials: keys, config: "[default]\nregion = eu-central-1\noutput = json\n",
+			want: awsSettings{profile: "default", keys: awsKeys{"AKIADEFAULT", "s1/+=", ""}, region: "eu-central-1"}},
+		"a profile": {credentials: keys, config: "[profile other]\nregion=r\n[default]\nregion=wrong\n", profile: "other",
+			want: awsSettings{profile: "other", keys: awsKeys{"AKIAOTHER", "s2", "tok"}, region: "r"}},
+		"keys in the config file": {config: "[default]\r\naws_access_key_id = A\r\naws_secret_access_key = B\r\n",
+			want: awsSettings{profile: "default", keys: awsKeys{"A", "B", ""}}},
+		"an endpoint and nested settings": {credentials: keys, config: "[default]\nendpoint_url = http://s3:7070\ns3 =\n  addressing_style = path\n",
+			want: awsSettings{profile: "default", keys: awsKeys{"AKIADEFAULT", "s1/+=", ""}, endpoint: "http://s3:7070"}},
+		"a role": {credentials: keys, config: "[default]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = other\nexternal_id = e\n",
+			want: awsSettings{profile: "default", keys: awsKeys{"AKIAOTHER", "s2", "tok"}, roleARN: "arn:aws:iam::1:role/x", externalID: "e"}},
+		"nothing: the identity of the pod": {want: awsSettings{profile: "default"}},
+		"half a key":                       {credentials: "[default]\naws_access_key_id = A\n", refused: "aws_secret_access_key"},
+		"a profile that is not there":      {credentials: keys, profile: "nosuch", refused: "nosuch"},
+		"a program to run":                 {config: "[default]\ncredential_process = /bin/sh\n", refused: "credential_process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := readAWSFiles(Config{SecretName: "aws", Profile: test.profile,
+				Secret: map[string][]byte{"credentials": []byte(test.credentials), "config": []byte(test.config)}})
+			if test.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), test.refused) {
+					t.Fatalf("error = %v, want %s in it", err, test.refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != test.want {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestMessagesShowNothingSecret(t *testing.T) {
+	c := Config{SecretName: "aws", Secret: map[string][]byte{
+		"credentials": []byte("[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key = wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY\n"),
+		"config":      []byte("[default]\nregion = eu-central-1\n"),
+	}}
+	x := newExplainer(c, "bucket", "b", "s3.example.com", map[verb]string{writing: "s3:PutObject"})
+	for _, p := range []Problem{BadConfig, BadCredentials, Denied, NoBucket, NoObject, Full, ClockSkew, Unreachable, Failed} {
+		err := x.explain(writing, p, "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY of AKIA0123456789ABCDEF in eu-central-1", errors.New("wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY"))
+		for _, secret := range []string{"wJalr", "AKIA0"} {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: %q shows %s", p, err, secret)
+			}
+		}
+	}
+	if err := x.explain(writing, Denied, "AccessDenied", nil); !strings.Contains(err.Error(), `s3:PutObject to the identity in secret "aws"`) {
+		t.Errorf("%q does not name the permission and the secret", err)
+	}
+}
+
+// recorded is an upload that keeps what it is sent.
+type recorded struct {
+	mu      sync.Mutex
+	parts   map[int][]byte
+	object  []byte
+	labels  Labels
+	began   bool
+	aborted bool
+	failAt  int
+}
+
+func (r *recorded) whole(_ context.Context, data []byte, labels Labels) error {
+	r.object, r.labels = bytes.Clone(data), labels
+	return nil
+}
+
+func (r *recorded) begin(context.Context, Labels) error {
+	r.began, r.parts = true, map[int][]byte{}
+	return nil
+}
+
+var errPart = errors.New("the store refuses the part")
+
+func (r *recorded) part(_ context.Context, n int, data []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n == r.failAt {
+		return errPart
+	}
+	r.parts[n] = bytes.Clone(data)
+	return nil
+}
+
+func (r *recorded) finish(_ context.Context, parts int, first, last Labels) error {
+	for n := 1; n <= parts; n++ {
+		r.object = append(r.object, r.parts[n]...)
+	}
+	r.labels = merge(first, last)
+	return nil
+}
+
+func (r *recorded) abort(ctx context.Context) error {
+	r.aborted = true
+	return ctx.Err()
+}
+
+func TestUploadInParts(t *testing.T) {
+	content := func(n int) []byte { return bytes.Repeat([]byte("0123456789abcdef"), n/16) }
+	cut := errors.New("cut")
+	for name, test := range map[string]struct {
+		body   io.Reader
+		failAt int
+		want   []byte
+		err    error
+		parts  bool
+	}{
+		"nothing":                       {body: strings.NewReader(""), want: []byte{}},
+		"small":                         {body: strings.NewReader("x"), want: []byte("x")},
+		"exactly one part":              {body: bytes.NewReader(content(firstPartSize)), want: content(firstPartSize), parts: true},
+		"several parts":                 {body: bytes.NewReader(content(3*firstPartSize + 160)), want: content(3*firstPartSize + 160), parts: true},
+		"small, cut off":                {body: io.MultiReader(strings.NewReader("x"), errReader{io.ErrUnexpectedEOF}), err: io.ErrUnexpectedEOF},
+		"large, cut off":                {body: io.MultiReader(bytes.NewReader(content(2*firstPartSize+160)), errReader{io.ErrUnexpectedEOF}), err: io.ErrUnexpectedEOF, parts: true},
+		"large, failed at a part's end": {body: io.MultiReader(bytes.NewReader(content(2*firstPartSize)), errReader{cut}), err: cut, parts: true},
+		"a part is refused":             {body: bytes.NewReader(content(5 * firstPartSize)), failAt: 2, err: errPart, parts: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &recorded{failAt: test.failAt}
+			lastCalls := 0
+			err := putParts(t.Context(), r, test.body, Labels{"a": "1"}, func() Labels {
+				lastCalls++
+				return Labels{"b": "2"}
+			})
+			if !errors.Is(err, test.err) || (err == nil) != (test.err == nil) {
+				t.Fatalf("error = %v, want %v", err, test.err)
+			}
+			if r.began != test.parts || r.aborted != (test.parts && test.err != nil) {
+				t.Errorf("began = %t, aborted = %t", r.began, r.aborted)
+			}
+			if test.err != nil {
+				if r.object != nil || lastCalls != 0 {
+					t.Error("an object appeared")
+				}
+				return
+			}
+			if !bytes.Equal(r.object, test.want) {
+				t.Errorf("the object has %d bytes, want %d", len(r.object), len(test.want))
+			}
+			if diff := cmp.Diff(Labels{"a": "1", "b": "2"}, r.labels); diff != "" || lastCalls != 1 {
+				t.Errorf("labels (-want +got), asked %d times:\n%s", lastCalls, diff)
+			}
+		})
+	}
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
+
+func TestPartsReachTheLargestObjects(t *testing.T) {
+	var total int64
+	for n := 1; n <= 10000; n++ {
+		total += int64(partSize(n))
+	}
+	if total < 5<<40 {
+		t.Errorf("10,000 parts hold %d bytes, want 5 TiB or more", total)
+	}
+	if partSize(1) != partSize(partsPerSize) {
+		t.Error("the first parts differ in size")
+	}
+}
+
+func TestFileStoreStaysInItsFolder(t *testing.T) {
+	root := t.TempDir()
+	for _, path := range []string{"../x/y", "a/../../y", "a/./b", "a//b", ".hidden/x", "a/.x.part"} {
+		if s, _, err := Open(t.Context(), Config{Kind: "File", Path: path, Namespace: "ns", FileRoot: root}); err == nil {
+			_ = s.Close()
+			t.Errorf("path %q was accepted", path)
+		}
+	}
+	if _, _, err := Open(t.Context(), Config{Kind: "File", Path: "a/b", FileRoot: root + "/nosuch"}); !Is(err, Unreachable) {
+		t.Errorf("a volume that is not mounted: %v", err)
+	}
+}
+
+func TestSweepingFilesRemovesOnlyWhatMatches(t *testing.T) {
+	s, _, err := Open(t.Context(), Config{Kind: "File", Path: "b/k", Namespace: "ns", FileRoot: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	root := s.(*fileStore).root
+	for _, name := range []string{".k_v1.RANDOM.part", ".k_v2.RANDOM.part", ".other.RANDOM.part"} {
+		if err := root.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Sweep(t.Context(), "k_v", func(key string) bool { return key == "k_v1" }); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{".k_v1.RANDOM.part": false, ".k_v2.RANDOM.part": true, ".other.RANDOM.part": true} {
+		if _, err := root.Stat(name); (err == nil) != want {
+			t.Errorf("%s: %v, want it there: %t", name, err, want)
+		}
+	}
+}
