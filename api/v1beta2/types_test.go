@@ -31,7 +31,8 @@ func TestJSONKeysAreThoseOfTheOriginal(t *testing.T) {
 				Size: 3, Repository: "r", Version: "3.2.13", Paused: true,
 				Pod: &v1beta2.PodPolicy{AntiAffinity: true, BusyboxImage: "b", DNSTimeoutInSecond: 5, ClusterDomain: ".cluster.local", Tmpfs: true},
 				TLS: &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{
-					Member: &v1beta2.MemberSecret{PeerSecret: "p", ServerSecret: "s"}, OperatorSecret: "o"}},
+					Member: &v1beta2.MemberSecret{PeerSecret: "p", ServerSecret: "s"}, OperatorSecret: "o",
+				}},
 			},
 			`{"size":3,"repository":"r","version":"3.2.13","paused":true,` +
 				`"pod":{"antiAffinity":true,"resources":{},"busyboxImage":"b","DNSTimeoutInSecond":5,"ClusterDomain":".cluster.local","tmpfs":true},` +
@@ -101,7 +102,8 @@ func TestTLSPolicyTellsWhichTrafficIsSecure(t *testing.T) {
 		"empty":  {&v1beta2.TLSPolicy{}, false, false},
 		"static": {&v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{}}}, false, false},
 		"clients": {&v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{
-			Member: &v1beta2.MemberSecret{ServerSecret: "s"}, OperatorSecret: "o"}}, true, false},
+			Member: &v1beta2.MemberSecret{ServerSecret: "s"}, OperatorSecret: "o",
+		}}, true, false},
 		"an operator's secret alone": {&v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{OperatorSecret: "o"}}, true, false},
 		"peers":                      {&v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{PeerSecret: "p"}}}, false, true},
 	}

@@ -34,20 +34,7 @@ func upgrade(existing, ours *apiextensionsv1.CustomResourceDefinition) (
 		return nil, fmt.Sprintf("The definition is of a newer release (revision %d, ours is %d) and stays as it is", was, is), nil
 	}
 
-	next = existing.DeepCopy()
-	if next.Annotations == nil {
-		next.Annotations = map[string]string{}
-	}
-	maps.Copy(next.Annotations, ours.Annotations)
-	next.Spec = *ours.Spec.DeepCopy()
-	next.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
-	if others := versionsOfOthers(existing, ours); len(others) > 0 {
-		next.Spec.Versions = append(next.Spec.Versions, others...)
-		if existing.Spec.Conversion != nil {
-			next.Spec.Conversion = existing.Spec.Conversion.DeepCopy()
-		}
-	}
-
+	next = merge(existing, ours)
 	if equality.Semantic.DeepEqual(existing.Spec, next.Spec) && maps.Equal(existing.Annotations, next.Annotations) {
 		return nil, "The definition is in place", nil
 	}
@@ -60,6 +47,24 @@ func upgrade(existing, ours *apiextensionsv1.CustomResourceDefinition) (
 		verdict = fmt.Sprintf("Upgraded the definition from revision %d to %d", was, is)
 	}
 	return next, verdict, nil
+}
+
+// merge returns the existing definition with our spec and annotations in it. What else it holds stays.
+func merge(existing, ours *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	next := existing.DeepCopy()
+	if next.Annotations == nil {
+		next.Annotations = map[string]string{}
+	}
+	maps.Copy(next.Annotations, ours.Annotations)
+	next.Spec = *ours.Spec.DeepCopy()
+	next.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	if others := versionsOfOthers(existing, ours); len(others) > 0 {
+		next.Spec.Versions = append(next.Spec.Versions, others...)
+		if existing.Spec.Conversion != nil {
+			next.Spec.Conversion = existing.Spec.Conversion.DeepCopy()
+		}
+	}
+	return next
 }
 
 // revision reads the annotation that tells the age of a definition of ours.

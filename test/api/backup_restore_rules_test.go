@@ -5,6 +5,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,7 +23,7 @@ func TestEtcdBackupRulesTellTheUserWhatToChange(t *testing.T) {
 		cron      = `: must be five fields as in a CronJob, such as "30 2 * * *", or @hourly, @daily, @weekly or @monthly; the time zone goes into timeZone`
 		s3        = "storageType: S3, s3: {path: mybucket/etcd.backup, awsSecret: aws}"
 	)
-	tests := []ruleCase{
+	runRules(t, backups, "EtcdBackup", slices.Concat(storeCases(endpoints, "storageType"), []ruleCase{
 		{name: "once", spec: endpoints + s3},
 		{name: "periodic", spec: endpoints + s3 + ", backupPolicy: {backupIntervalInSecond: 125, maxBackups: 4, timeoutInSecond: 30}"},
 		{name: "policy of zeros", spec: endpoints + s3 + ", backupPolicy: {backupIntervalInSecond: 0, maxBackups: 0, timeoutInSecond: 0}"},
@@ -30,41 +31,66 @@ func TestEtcdBackupRulesTellTheUserWhatToChange(t *testing.T) {
 		{name: "with client certificates", spec: endpoints + s3 + ", clientTLSSecret: etcd-client-tls, allowSelfSignedCertificates: true"},
 
 		{name: "no endpoints", spec: s3, want: "[spec.etcdEndpoints: Required value" + unchecked},
-		{name: "empty endpoints", spec: "etcdEndpoints: [], " + s3,
-			want: "spec.etcdEndpoints: Invalid value: must hold at least one client URL, such as http://example-etcd-cluster-client:2379"},
-		{name: "an endpoint that is empty", spec: `etcdEndpoints: [""], ` + s3,
-			want: `spec.etcdEndpoints[0]: Invalid value: "": spec.etcdEndpoints[0] in body should be at least 1 chars long`},
-		{name: "negative interval", spec: endpoints + s3 + ", backupPolicy: {backupIntervalInSecond: -1}",
-			want: "spec.backupPolicy.backupIntervalInSecond: Invalid value: -1: must be 0, which makes one backup only, or more"},
-		{name: "negative number of backups", spec: endpoints + s3 + ", backupPolicy: {maxBackups: -1}",
-			want: "spec.backupPolicy.maxBackups: Invalid value: -1: must be 0, which keeps all backups, or more"},
+		{
+			name: "empty endpoints", spec: "etcdEndpoints: [], " + s3,
+			want: "spec.etcdEndpoints: Invalid value: must hold at least one client URL, such as http://example-etcd-cluster-client:2379",
+		},
+		{
+			name: "an endpoint that is empty", spec: `etcdEndpoints: [""], ` + s3,
+			want: `spec.etcdEndpoints[0]: Invalid value: "": spec.etcdEndpoints[0] in body should be at least 1 chars long`,
+		},
+		{
+			name: "negative interval", spec: endpoints + s3 + ", backupPolicy: {backupIntervalInSecond: -1}",
+			want: "spec.backupPolicy.backupIntervalInSecond: Invalid value: -1: must be 0, which makes one backup only, or more",
+		},
+		{
+			name: "negative number of backups", spec: endpoints + s3 + ", backupPolicy: {maxBackups: -1}",
+			want: "spec.backupPolicy.maxBackups: Invalid value: -1: must be 0, which keeps all backups, or more",
+		},
 		{name: "what is new", spec: endpoints + s3 + `, etcdAuthSecret: root, compression: Zstd, encryptionSecret: age, verify: Restore,
           ttlSecondsAfterFinished: 0, deletionPolicy: Delete, backupPolicy: {maxBackups: 3,
           schedule: {cron: "30 2 * * *", timeZone: Europe/Berlin, jitterInSecond: 60, suspend: true}}`},
 		{name: "the defaults by their names", spec: endpoints + s3 + ", compression: None, verify: None, deletionPolicy: Keep"},
 		{name: "the defaults as empty strings", spec: endpoints + s3 + `, compression: "", verify: "", deletionPolicy: ""`},
-		{name: "unknown compression", spec: endpoints + s3 + ", compression: gzip",
-			want: `spec.compression: Invalid value: "gzip": must be None, which is the default, or Zstd`},
-		{name: "unknown verification", spec: endpoints + s3 + ", verify: always",
-			want: `spec.verify: Invalid value: "always": must be None, which is the default, or Restore`},
-		{name: "unknown deletion policy", spec: endpoints + s3 + ", deletionPolicy: Retain",
-			want: `spec.deletionPolicy: Invalid value: "Retain": must be Keep, which is the default, or Delete`},
-		{name: "negative time to live", spec: endpoints + s3 + ", ttlSecondsAfterFinished: -1",
-			want: "spec.ttlSecondsAfterFinished: Invalid value: -1: must be 0 or more"},
+		{
+			name: "unknown compression", spec: endpoints + s3 + ", compression: gzip",
+			want: `spec.compression: Invalid value: "gzip": must be None, which is the default, or Zstd`,
+		},
+		{
+			name: "unknown verification", spec: endpoints + s3 + ", verify: always",
+			want: `spec.verify: Invalid value: "always": must be None, which is the default, or Restore`,
+		},
+		{
+			name: "unknown deletion policy", spec: endpoints + s3 + ", deletionPolicy: Retain",
+			want: `spec.deletionPolicy: Invalid value: "Retain": must be Keep, which is the default, or Delete`,
+		},
+		{
+			name: "negative time to live", spec: endpoints + s3 + ", ttlSecondsAfterFinished: -1",
+			want: "spec.ttlSecondsAfterFinished: Invalid value: -1: must be 0 or more",
+		},
 		{name: "schedule with a macro", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "@daily"}}`},
 		{name: "schedule beside an interval of 0", spec: endpoints + s3 + `, backupPolicy: {backupIntervalInSecond: 0, schedule: {cron: "@daily"}}`},
-		{name: "schedule beside an interval", spec: endpoints + s3 + `, backupPolicy: {backupIntervalInSecond: 60, schedule: {cron: "@daily"}}`,
-			want: "spec.backupPolicy.schedule: Invalid value: must not be set beside backupIntervalInSecond: the one or the other says when to back up"},
-		{name: "schedule of four fields", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "30 2 * *"}}`,
-			want: `spec.backupPolicy.schedule.cron: Invalid value: "30 2 * *"` + cron},
-		{name: "schedule with a time zone in it", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "TZ=UTC 2 * * *"}}`,
-			want: `spec.backupPolicy.schedule.cron: Invalid value: "TZ=UTC 2 * * *"` + cron},
-		{name: "negative jitter", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "@daily", jitterInSecond: -1}}`,
-			want: "spec.backupPolicy.schedule.jitterInSecond: Invalid value: -1: must be 0 or more"},
-		{name: "no storage type", spec: endpoints + "s3: {path: mybucket/etcd.backup, awsSecret: aws}",
-			want: "[spec.storageType: Required value" + unchecked},
-	}
-	runRules(t, backups, "EtcdBackup", append(tests, storeCases(endpoints, "storageType")...))
+		{
+			name: "schedule beside an interval", spec: endpoints + s3 + `, backupPolicy: {backupIntervalInSecond: 60, schedule: {cron: "@daily"}}`,
+			want: "spec.backupPolicy.schedule: Invalid value: must not be set beside backupIntervalInSecond: the one or the other says when to back up",
+		},
+		{
+			name: "schedule of four fields", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "30 2 * *"}}`,
+			want: `spec.backupPolicy.schedule.cron: Invalid value: "30 2 * *"` + cron,
+		},
+		{
+			name: "schedule with a time zone in it", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "TZ=UTC 2 * * *"}}`,
+			want: `spec.backupPolicy.schedule.cron: Invalid value: "TZ=UTC 2 * * *"` + cron,
+		},
+		{
+			name: "negative jitter", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "@daily", jitterInSecond: -1}}`,
+			want: "spec.backupPolicy.schedule.jitterInSecond: Invalid value: -1: must be 0 or more",
+		},
+		{
+			name: "no storage type", spec: endpoints + "s3: {path: mybucket/etcd.backup, awsSecret: aws}",
+			want: "[spec.storageType: Required value" + unchecked,
+		},
+	}))
 }
 
 func TestEtcdRestoreRulesTellTheUserWhatToChange(t *testing.T) {
@@ -73,15 +99,18 @@ func TestEtcdRestoreRulesTellTheUserWhatToChange(t *testing.T) {
 		cluster = "etcdCluster: {name: example-etcd-cluster}, "
 		s3      = "backupStorageType: S3, s3: {path: mybucket/etcd.backup, awsSecret: aws}"
 	)
-	tests := []ruleCase{
+	runRules(t, restores, "EtcdRestore", slices.Concat(storeCases(cluster, "backupStorageType"), []ruleCase{
 		{name: "no cluster", spec: s3, want: "[spec.etcdCluster: Required value" + unchecked},
 		{name: "no name of the cluster", spec: "etcdCluster: {}, " + s3, want: "[spec.etcdCluster.name: Required value" + unchecked},
-		{name: "an empty name of the cluster", spec: `etcdCluster: {name: ""}, ` + s3,
-			want: `spec.etcdCluster.name: Invalid value: "": spec.etcdCluster.name in body should be at least 1 chars long`},
-		{name: "no storage type", spec: cluster + "s3: {path: mybucket/etcd.backup, awsSecret: aws}",
-			want: "[spec.backupStorageType: Required value" + unchecked},
-	}
-	runRules(t, restores, "EtcdRestore", append(tests, storeCases(cluster, "backupStorageType")...))
+		{
+			name: "an empty name of the cluster", spec: `etcdCluster: {name: ""}, ` + s3,
+			want: `spec.etcdCluster.name: Invalid value: "": spec.etcdCluster.name in body should be at least 1 chars long`,
+		},
+		{
+			name: "no storage type", spec: cluster + "s3: {path: mybucket/etcd.backup, awsSecret: aws}",
+			want: "[spec.backupStorageType: Required value" + unchecked,
+		},
+	}))
 }
 
 type ruleCase struct {
@@ -114,8 +143,10 @@ func storeCases(rest, choice string) []ruleCase {
 		{name: "a deep key", spec: store("S3", ", s3: {path: b/deep/er/k, awsSecret: aws}")},
 		{name: "a block of another store beside", spec: store("S3", ", s3: {path: b/k, awsSecret: aws}, gcs: {path: b/k}")},
 
-		{name: "an unknown store", spec: store("FTP", ""),
-			want: fmt.Sprintf(`[spec.%s: Unsupported value: "FTP": supported values: "S3", "ABS", "GCS", "OSS", "File"`, choice) + unchecked},
+		{
+			name: "an unknown store", spec: store("FTP", ""),
+			want: fmt.Sprintf(`[spec.%s: Unsupported value: "FTP": supported values: "S3", "ABS", "GCS", "OSS", "File"`, choice) + unchecked,
+		},
 		{name: "S3 without its block", spec: store("S3", ""), want: missing("s3", "S3")},
 		{name: "S3 with the block of another store", spec: store("S3", ", gcs: {path: b/k}"), want: missing("s3", "S3")},
 		{name: "S3 with a null block", spec: store("S3", ", s3: null"), want: missing("s3", "S3")},
@@ -139,14 +170,20 @@ func storeCases(rest, choice string) []ruleCase {
 		{name: "no path", spec: store("S3", ", s3: {awsSecret: aws}"), want: "[spec.s3.path: Required value" + unchecked},
 
 		{name: "S3 without a secret", spec: store("S3", ", s3: {path: b/k}"), want: "[spec.s3.awsSecret: Required value" + unchecked},
-		{name: "S3 with an empty secret", spec: store("S3", `, s3: {path: b/k, awsSecret: ""}`),
-			want: `spec.s3.awsSecret: Invalid value: "": spec.s3.awsSecret` + tooShort},
+		{
+			name: "S3 with an empty secret", spec: store("S3", `, s3: {path: b/k, awsSecret: ""}`),
+			want: `spec.s3.awsSecret: Invalid value: "": spec.s3.awsSecret` + tooShort,
+		},
 		{name: "ABS without a secret", spec: store("ABS", ", abs: {path: c/k}"), want: "[spec.abs.absSecret: Required value" + unchecked},
-		{name: "ABS with an empty secret", spec: store("ABS", `, abs: {path: c/k, absSecret: ""}`),
-			want: `spec.abs.absSecret: Invalid value: "": spec.abs.absSecret` + tooShort},
+		{
+			name: "ABS with an empty secret", spec: store("ABS", `, abs: {path: c/k, absSecret: ""}`),
+			want: `spec.abs.absSecret: Invalid value: "": spec.abs.absSecret` + tooShort,
+		},
 		{name: "OSS without a secret", spec: store("OSS", ", oss: {path: b/k}"), want: "[spec.oss.ossSecret: Required value" + unchecked},
-		{name: "OSS with an empty secret", spec: store("OSS", `, oss: {path: b/k, ossSecret: ""}`),
-			want: `spec.oss.ossSecret: Invalid value: "": spec.oss.ossSecret` + tooShort},
+		{
+			name: "OSS with an empty secret", spec: store("OSS", `, oss: {path: b/k, ossSecret: ""}`),
+			want: `spec.oss.ossSecret: Invalid value: "": spec.oss.ossSecret` + tooShort,
+		},
 	}
 }
 

@@ -93,8 +93,8 @@ func TestTheGoClientGoesThroughTheLifeOfACluster(t *testing.T) {
 		t.Errorf("after the deletion: error %v", err)
 	}
 
-	var seen []watch.EventType
-	for range 3 {
+	seen := make([]watch.EventType, 0, 3)
+	for range cap(seen) {
 		seen = append(seen, (<-events.ResultChan()).Type)
 	}
 	if diff := cmp.Diff([]watch.EventType{watch.Modified, watch.Modified, watch.Deleted}, seen); diff != "" {

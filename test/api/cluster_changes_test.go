@@ -35,14 +35,16 @@ func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
 		name, before, after string
 		want                string // "" where the change is accepted
 	}{
-		{name: "what can change",
+		{
+			name:   "what can change",
 			before: "{size: 3, version: 3.5.21}",
 			after: `{size: 5, version: 3.6.16, repository: example.com/etcd, paused: true, podDisruptionBudget: false, deletionPolicy: Retain,
               nodeLostToleranceSeconds: 300, service: {name: mine},
               TLS: {static: {member: {serverSecret: s}, operatorSecret: o}},
               pod: {labels: {a: b}, annotations: {c: d}, resources: {requests: {cpu: 100m}}, antiAffinity: true,
                 etcdEnv: [{name: ETCD_QUOTA_BACKEND_BYTES, value: "8589934592"}], securityContext: {runAsUser: 9000}, tmpfs: true,
-                tolerations: [{operator: Exists}], nodeSelector: {e: f}, busyboxImage: busybox, priorityClassName: high, DNSTimeoutInSecond: 5}}`},
+                tolerations: [{operator: Exists}], nodeSelector: {e: f}, busyboxImage: busybox, priorityClassName: high, DNSTimeoutInSecond: 5}}`,
+		},
 
 		{name: "a claim that appears", before: "size: 3", after: withClaim(claim), want: appears},
 		{name: "a claim that appears in a pod policy", before: "{size: 3, pod: {antiAffinity: true}}", after: withClaim(claim), want: appears},
@@ -52,39 +54,65 @@ func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
 
 		{name: "more storage", before: withClaim(claim), after: replaced("requests: {storage: 1Gi}", "requests: {storage: 2Gi}")},
 		{name: "as much storage in other words", before: withClaim(claim), after: replaced("requests: {storage: 1Gi}", "requests: {storage: 1024Mi}")},
-		{name: "more storage, from a bare number", before: withClaim("{resources: {requests: {storage: 1000000}}}"),
-			after: withClaim("{resources: {requests: {storage: 1Gi}}}")},
-		{name: "a first request", before: withClaim("{accessModes: [ReadWriteOnce]}"),
-			after: withClaim("{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")},
+		{
+			name: "more storage, from a bare number", before: withClaim("{resources: {requests: {storage: 1000000}}}"),
+			after: withClaim("{resources: {requests: {storage: 1Gi}}}"),
+		},
+		{
+			name: "a first request", before: withClaim("{accessModes: [ReadWriteOnce]}"),
+			after: withClaim("{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}"),
+		},
 		{name: "less storage", before: withClaim(claim), after: replaced("requests: {storage: 1Gi}", "requests: {storage: 1023Mi}"), want: shrink},
 		{name: "less storage, to a bare number", before: withClaim(claim), after: replaced("requests: {storage: 1Gi}", "requests: {storage: 5}"), want: shrink},
 		{name: "no storage request any more", before: withClaim(claim), after: replaced("requests: {storage: 1Gi}, ", ""), want: shrink},
 
-		{name: "other access modes", before: withClaim(claim), after: replaced("[ReadWriteOnce]", "[ReadWriteMany]"),
-			want: inClaim + "accessModes: Invalid value" + frozen},
-		{name: "another storage class", before: withClaim(claim), after: replaced("fast", "slow"),
-			want: inClaim + "storageClassName: Invalid value" + frozen},
-		{name: "no storage class any more", before: withClaim(claim), after: replaced("storageClassName: fast, ", ""),
-			want: inClaim + "storageClassName: Invalid value" + frozen},
-		{name: "another volume mode", before: withClaim(claim), after: replaced("Filesystem", "Block"),
-			want: inClaim + "volumeMode: Invalid value" + frozen},
-		{name: "a volume name", before: withClaim(claim), after: replaced("{accessModes", "{volumeName: pv1, accessModes"),
-			want: inClaim + "volumeName: Invalid value" + frozen},
-		{name: "a selector", before: withClaim(claim), after: replaced("{accessModes", "{selector: {matchLabels: {a: b}}, accessModes"),
-			want: inClaim + "selector: Invalid value" + frozen},
-		{name: "a data source", before: withClaim(claim), after: replaced("{accessModes", "{dataSource: {kind: PersistentVolumeClaim, name: x}, accessModes"),
-			want: inClaim + "dataSource: Invalid value" + frozen},
-		{name: "a data source reference", before: withClaim(claim),
+		{
+			name: "other access modes", before: withClaim(claim), after: replaced("[ReadWriteOnce]", "[ReadWriteMany]"),
+			want: inClaim + "accessModes: Invalid value" + frozen,
+		},
+		{
+			name: "another storage class", before: withClaim(claim), after: replaced("fast", "slow"),
+			want: inClaim + "storageClassName: Invalid value" + frozen,
+		},
+		{
+			name: "no storage class any more", before: withClaim(claim), after: replaced("storageClassName: fast, ", ""),
+			want: inClaim + "storageClassName: Invalid value" + frozen,
+		},
+		{
+			name: "another volume mode", before: withClaim(claim), after: replaced("Filesystem", "Block"),
+			want: inClaim + "volumeMode: Invalid value" + frozen,
+		},
+		{
+			name: "a volume name", before: withClaim(claim), after: replaced("{accessModes", "{volumeName: pv1, accessModes"),
+			want: inClaim + "volumeName: Invalid value" + frozen,
+		},
+		{
+			name: "a selector", before: withClaim(claim), after: replaced("{accessModes", "{selector: {matchLabels: {a: b}}, accessModes"),
+			want: inClaim + "selector: Invalid value" + frozen,
+		},
+		{
+			name: "a data source", before: withClaim(claim), after: replaced("{accessModes", "{dataSource: {kind: PersistentVolumeClaim, name: x}, accessModes"),
+			want: inClaim + "dataSource: Invalid value" + frozen,
+		},
+		{
+			name: "a data source reference", before: withClaim(claim),
 			after: replaced("{accessModes", "{dataSourceRef: {kind: PersistentVolumeClaim, name: x}, accessModes"),
-			want:  inClaim + "dataSourceRef: Invalid value" + frozen},
-		{name: "an attributes class", before: withClaim(claim), after: replaced("{accessModes", "{volumeAttributesClassName: gold, accessModes"),
-			want: inClaim + "volumeAttributesClassName: Invalid value" + frozen},
-		{name: "other limits", before: withClaim(claim), after: replaced("limits: {storage: 10Gi}", "limits: {storage: 20Gi}"),
-			want: inClaim + "resources.limits: Invalid value" + frozen},
+			want:  inClaim + "dataSourceRef: Invalid value" + frozen,
+		},
+		{
+			name: "an attributes class", before: withClaim(claim), after: replaced("{accessModes", "{volumeAttributesClassName: gold, accessModes"),
+			want: inClaim + "volumeAttributesClassName: Invalid value" + frozen,
+		},
+		{
+			name: "other limits", before: withClaim(claim), after: replaced("limits: {storage: 10Gi}", "limits: {storage: 20Gi}"),
+			want: inClaim + "resources.limits: Invalid value" + frozen,
+		},
 
 		{name: "a cluster domain that appears", before: "size: 3", after: "{size: 3, pod: {ClusterDomain: .cluster.local}}", want: domain},
-		{name: "a cluster domain that changes", before: "{size: 3, pod: {ClusterDomain: .a.local}}",
-			after: "{size: 3, pod: {ClusterDomain: .b.local}}", want: domain},
+		{
+			name: "a cluster domain that changes", before: "{size: 3, pod: {ClusterDomain: .a.local}}",
+			after: "{size: 3, pod: {ClusterDomain: .b.local}}", want: domain,
+		},
 		{name: "a cluster domain that goes", before: "{size: 3, pod: {ClusterDomain: .a.local}}", after: "size: 3", want: domain},
 		{name: "an empty cluster domain, as Go clients write it", before: "size: 3", after: `{size: 3, pod: {ClusterDomain: ""}}`},
 

@@ -79,27 +79,39 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 
 		{name: "service", spec: "{size: 3, service: {name: my-etcd, annotations: {a: b}, selector: {app: etcd}}}"},
 		{name: "service with the name of the client service", spec: "{size: 3, service: {name: c-client}}"},
-		{name: "service with the cluster's name", spec: "{size: 3, service: {name: c}}",
-			want: "spec.service.name: Invalid value: must differ from the name of the cluster, which is the name of the Service that the members use among themselves"},
-		{name: "service with a bad name", spec: "{size: 3, service: {name: My_Etcd}}",
-			want: `spec.service.name: Invalid value: "My_Etcd": must begin with a letter and consist of lower case letters, digits and dashes, because it is the name of a Service`},
+		{
+			name: "service with the cluster's name", spec: "{size: 3, service: {name: c}}",
+			want: "spec.service.name: Invalid value: must differ from the name of the cluster, which is the name of the Service that the members use among themselves",
+		},
+		{
+			name: "service with a bad name", spec: "{size: 3, service: {name: My_Etcd}}",
+			want: `spec.service.name: Invalid value: "My_Etcd": must begin with a letter and consist of lower case letters, digits and dashes, because it is the name of a Service`,
+		},
 
 		{name: "cluster domain", spec: "{size: 3, pod: {ClusterDomain: .cluster.local}}"},
 		{name: "empty cluster domain", spec: `{size: 3, pod: {ClusterDomain: ""}}`},
-		{name: "cluster domain without a dot", spec: "{size: 3, pod: {ClusterDomain: cluster.local}}",
-			want: `spec.pod.ClusterDomain: Invalid value: "cluster.local": must begin with a dot, as in .cluster.local`},
+		{
+			name: "cluster domain without a dot", spec: "{size: 3, pod: {ClusterDomain: cluster.local}}",
+			want: `spec.pod.ClusterDomain: Invalid value: "cluster.local": must begin with a dot, as in .cluster.local`,
+		},
 
 		{name: "DNS timeout", spec: "{size: 3, pod: {DNSTimeoutInSecond: 30}}"},
-		{name: "negative DNS timeout", spec: "{size: 3, pod: {DNSTimeoutInSecond: -1}}",
-			want: "spec.pod.DNSTimeoutInSecond: Invalid value: -1: must be 0, which waits for as long as it takes, or more"},
+		{
+			name: "negative DNS timeout", spec: "{size: 3, pod: {DNSTimeoutInSecond: -1}}",
+			want: "spec.pod.DNSTimeoutInSecond: Invalid value: -1: must be 0, which waits for as long as it takes, or more",
+		},
 
 		{name: "no patience with a lost node", spec: "{size: 3, nodeLostToleranceSeconds: 0}"},
-		{name: "negative patience", spec: "{size: 3, nodeLostToleranceSeconds: -5}",
-			want: "spec.nodeLostToleranceSeconds: Invalid value: -5: must be 0 or more"},
+		{
+			name: "negative patience", spec: "{size: 3, nodeLostToleranceSeconds: -5}",
+			want: "spec.nodeLostToleranceSeconds: Invalid value: -5: must be 0 or more",
+		},
 
 		{name: "keep the volumes", spec: "{size: 3, deletionPolicy: Retain}"},
-		{name: "unknown deletion policy", spec: "{size: 3, deletionPolicy: Keep}",
-			want: `spec.deletionPolicy: Invalid value: "Keep": must be Delete, which is the default, or Retain`},
+		{
+			name: "unknown deletion policy", spec: "{size: 3, deletionPolicy: Keep}",
+			want: `spec.deletionPolicy: Invalid value: "Keep": must be Delete, which is the default, or Retain`,
+		},
 	}
 	namespace := newNamespace(t)
 	for _, tc := range tests {

@@ -5,7 +5,6 @@ package api
 
 import (
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"testing"
@@ -81,7 +80,8 @@ func TestNullInAStatusIsTheSameAsAnAbsentField(t *testing.T) {
 			for path, sent := range withNulls(tc.definition, "status", stored) {
 				blocks++
 				updated, err := api.UpdateStatus(t.Context(), sent, metav1.UpdateOptions{
-					DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+					DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
+				})
 				if err != nil {
 					t.Errorf("nulls in %s are refused: %v", path, err)
 					continue
@@ -115,7 +115,8 @@ func TestNullIsAcceptedByServerSideApply(t *testing.T) {
 					t.Fatal(err)
 				}
 				applied, err := api.Patch(t.Context(), sent.GetName(), types.ApplyPatchType, manifest, metav1.PatchOptions{
-					FieldManager: "test", DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+					FieldManager: "test", DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
+				})
 				if err != nil {
 					t.Errorf("nulls in %s are refused: %v", path, err)
 					continue
@@ -166,14 +167,14 @@ func withNulls(
 			visit(path+"."+name, element, func(root map[string]any) map[string]any {
 				parent := place(root)
 				if property.Items != nil {
-					child := leastValue(element).(map[string]any)
+					child := leastObject(element)
 					parent[name] = []any{child}
 					return child
 				}
 				if child, there := parent[name].(map[string]any); there {
 					return child
 				}
-				child := leastValue(element).(map[string]any)
+				child := leastObject(element)
 				parent[name] = child
 				return child
 			})
@@ -183,7 +184,7 @@ func withNulls(
 		if block, there := root[top].(map[string]any); there {
 			return block
 		}
-		block := leastValue(start).(map[string]any)
+		block := leastObject(start)
 		root[top] = block
 		return block
 	})
@@ -202,16 +203,7 @@ func leastValue(s apiextensionsv1.JSONSchemaProps) any {
 	}
 	switch s.Type {
 	case "object":
-		value := map[string]any{}
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			if property := s.Properties[name]; property.Default != nil || slices.Contains(s.Required, name) {
-				value[name] = leastValue(property)
-				if example, there := examples[name]; there {
-					value[name] = example
-				}
-			}
-		}
-		return value
+		return leastObject(s)
 	case "array":
 		return []any{}
 	case "integer", "number":
@@ -223,6 +215,20 @@ func leastValue(s apiextensionsv1.JSONSchemaProps) any {
 		return "2026-11-15T00:00:00Z"
 	}
 	return "x"
+}
+
+func leastObject(s apiextensionsv1.JSONSchemaProps) map[string]any {
+	value := map[string]any{}
+	for name, property := range s.Properties {
+		if property.Default == nil && !slices.Contains(s.Required, name) {
+			continue
+		}
+		value[name] = leastValue(property)
+		if example, there := examples[name]; there {
+			value[name] = example
+		}
+	}
+	return value
 }
 
 // examples are values for required fields whose rules a schema cannot tell.

@@ -46,9 +46,11 @@ func removing(path ...string) func(*testing.T, *unstructured.Unstructured) {
 }
 
 var oldClusters = []old{
-	{name: "running", spec: `{size: 3, version: 3.2.13, repository: quay.io/coreos/etcd, pod: {resources: {}, ClusterDomain: ""}}`,
+	{
+		name: "running", spec: `{size: 3, version: 3.2.13, repository: quay.io/coreos/etcd, pod: {resources: {}, ClusterDomain: ""}}`,
 		status: `{phase: Running, size: 3, serviceName: running-client, clientPort: 2379, currentVersion: 3.2.13, targetVersion: "",
-          members: {ready: [running-abcdefghij]}, conditions: [{type: Available, status: "True", lastUpdateTime: "2019-03-01T10:00:00Z"}]}`},
+          members: {ready: [running-abcdefghij]}, conditions: [{type: Available, status: "True", lastUpdateTime: "2019-03-01T10:00:00Z"}]}`,
+	},
 	{name: "failed", spec: `{size: 3, TLS: {static: {member: {peerSecret: p, serverSecret: s}, operatorSecret: o}}}`, status: `{phase: Failed, reason: no secret}`},
 	{name: "leftovers", spec: `{size: 3, baseImage: quay.io/coreos/etcd, selfHosted: {}, backup: {maxBackups: 5, pv: {volumeSizeInMB: 512}}}`},
 	{name: "nulls", spec: `{size: 3, version: null, pod: null, TLS: {static: null}}`},
@@ -66,21 +68,29 @@ var oldClusters = []old{
 }
 
 var oldBackups = []old{
-	{name: "done", spec: `{etcdEndpoints: ["http://c:2379"], storageType: S3, s3: {path: b/k, awsSecret: aws, forcePathStyle: false}}`,
-		status: `{succeeded: true, etcdVersion: 3.2.13, etcdRevision: 17, lastSuccessDate: "2019-03-01T10:00:00Z"}`},
+	{
+		name: "done", spec: `{etcdEndpoints: ["http://c:2379"], storageType: S3, s3: {path: b/k, awsSecret: aws, forcePathStyle: false}}`,
+		status: `{succeeded: true, etcdVersion: 3.2.13, etcdRevision: 17, lastSuccessDate: "2019-03-01T10:00:00Z"}`,
+	},
 	{name: "failed", spec: `{etcdEndpoints: ["http://c:2379"], storageType: GCS, gcs: {path: b/k}}`, status: `{succeeded: false, Reason: no answer, lastSuccessDate: null}`},
 	{name: "of-old", spec: `{clusterName: c, etcdEndpoints: ["http://c:2379"], storageType: S3, s3: {path: b/k, awsSecret: aws}}`, lost: []string{"spec", "clusterName"}},
-	{name: "no-endpoints", spec: `{etcdEndpoints: [], storageType: S3, s3: {path: b/k, awsSecret: aws}}`,
-		mend: setting([]any{"http://c:2379"}, "spec", "etcdEndpoints")},
+	{
+		name: "no-endpoints", spec: `{etcdEndpoints: [], storageType: S3, s3: {path: b/k, awsSecret: aws}}`,
+		mend: setting([]any{"http://c:2379"}, "spec", "etcdEndpoints"),
+	},
 	{name: "no-key", spec: `{etcdEndpoints: ["http://c:2379"], storageType: S3, s3: {path: b, awsSecret: aws}}`, mend: setting("b/k", "spec", "s3", "path")},
 	{name: "unknown-store", spec: `{etcdEndpoints: ["http://c:2379"], storageType: Ceph, s3: {path: b/k, awsSecret: aws}}`, mend: setting("S3", "spec", "storageType")},
-	{name: "no-block", spec: `{etcdEndpoints: ["http://c:2379"], storageType: S3}`, stuck: true,
-		mend: setting(map[string]any{"path": "b/k", "awsSecret": "aws"}, "spec", "s3")},
+	{
+		name: "no-block", spec: `{etcdEndpoints: ["http://c:2379"], storageType: S3}`, stuck: true,
+		mend: setting(map[string]any{"path": "b/k", "awsSecret": "aws"}, "spec", "s3"),
+	},
 }
 
 var oldRestores = []old{
-	{name: "done", spec: `{etcdCluster: {name: done}, backupStorageType: S3, s3: {path: b/k, awsSecret: aws, endpoint: "", forcePathStyle: false}}`,
-		status: `{succeeded: true}`},
+	{
+		name: "done", spec: `{etcdCluster: {name: done}, backupStorageType: S3, s3: {path: b/k, awsSecret: aws, endpoint: "", forcePathStyle: false}}`,
+		status: `{succeeded: true}`,
+	},
 	{name: "failed", spec: `{etcdCluster: {name: failed}, backupStorageType: ABS, abs: {path: c/k, absSecret: abs}}`, status: `{succeeded: false, reason: no object}`},
 	{name: "unnamed", spec: `{etcdCluster: {name: ""}, backupStorageType: GCS, gcs: {path: b/k}}`, mend: setting("c", "spec", "etcdCluster", "name")},
 	{name: "no-key", spec: `{etcdCluster: {name: c}, backupStorageType: OSS, oss: {path: b, ossSecret: oss}}`, mend: setting("b/k", "spec", "oss", "path")},
@@ -308,7 +318,8 @@ func createForkDefinition(t *testing.T, ours *apiextensionsv1.CustomResourceDefi
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: "v1beta2", Served: true, Storage: true,
 				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": anything, "status": anything}}},
+					Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": anything, "status": anything},
+				}},
 			}},
 		},
 	}

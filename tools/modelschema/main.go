@@ -14,8 +14,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/kube-openapi/pkg/util"
@@ -40,13 +40,14 @@ func main() {
 type object = map[string]any
 
 func models(folder, goPackage string) (object, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	crds := os.DirFS(folder)
+	files, err := fs.Glob(crds, "*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	definitions := object{metaName: objectMeta}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := fs.ReadFile(crds, file)
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +56,9 @@ func models(folder, goPackage string) (object, error) {
 			return nil, fmt.Errorf("reading %s: %w", file, err)
 		}
 		for _, version := range crd.Spec.Versions {
-			model := structure(*version.Schema.OpenAPIV3Schema)
-			model["properties"].(object)["metadata"] = object{"$ref": "#/definitions/" + metaName}
-			definitions[util.ToRESTFriendlyName(goPackage+"."+crd.Spec.Names.Kind)] = model
+			model := fields(*version.Schema.OpenAPIV3Schema)
+			model["metadata"] = object{"$ref": "#/definitions/" + metaName}
+			definitions[util.ToRESTFriendlyName(goPackage+"."+crd.Spec.Names.Kind)] = object{"type": "object", "properties": model}
 		}
 	}
 	return object{
@@ -74,12 +75,27 @@ func structure(s apiextensionsv1.JSONSchemaProps) object {
 	if s.XIntOrString {
 		return object{"type": "string", "format": "int-or-string"}
 	}
+	out := topology(s)
+	if s.Items != nil && s.Items.Schema != nil {
+		out["items"] = structure(*s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		out["additionalProperties"] = structure(*s.AdditionalProperties.Schema)
+	}
+	if len(s.Properties) > 0 {
+		out["properties"] = fields(s)
+	}
+	return out
+}
+
+// topology is what structure keeps of the schema itself, without what is inside.
+func topology(s apiextensionsv1.JSONSchemaProps) object {
 	out := object{}
 	if s.Type != "" {
 		out["type"] = s.Type
 	}
-	if s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields {
-		out["x-kubernetes-preserve-unknown-fields"] = true
+	if s.XPreserveUnknownFields != nil {
+		out["x-kubernetes-preserve-unknown-fields"] = *s.XPreserveUnknownFields
 	}
 	if s.XListType != nil {
 		out["x-kubernetes-list-type"] = *s.XListType
@@ -90,18 +106,13 @@ func structure(s apiextensionsv1.JSONSchemaProps) object {
 	if s.XMapType != nil {
 		out["x-kubernetes-map-type"] = *s.XMapType
 	}
-	if s.Items != nil && s.Items.Schema != nil {
-		out["items"] = structure(*s.Items.Schema)
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		out["additionalProperties"] = structure(*s.AdditionalProperties.Schema)
-	}
-	if len(s.Properties) > 0 {
-		properties := object{}
-		for name, property := range s.Properties {
-			properties[name] = structure(property)
-		}
-		out["properties"] = properties
+	return out
+}
+
+func fields(s apiextensionsv1.JSONSchemaProps) object {
+	out := object{}
+	for name, property := range s.Properties {
+		out[name] = structure(property)
 	}
 	return out
 }
