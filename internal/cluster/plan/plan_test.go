@@ -86,17 +86,20 @@ func seedPod(s *scene, change func(*corev1.Pod)) {
 func TestTheClusterIsStartedOnce(t *testing.T) {
 	ungated := func(pod *corev1.Pod) { pod.Spec.SchedulingGates = nil }
 	check(t, map[string]planCase{
-		"first the names":                     {scene: fresh(), change: func(s *scene) { s.PeerService = nil }, want: "Create *v1.Service c"},
-		"then the choice is written down":     {scene: fresh(), want: "Record"},
-		"then the pod, gated":                 {scene: recorded(""), want: "Create *v1.Pod c-a"},
-		"then which pod it is":                {scene: recorded(""), change: func(s *scene) { seedPod(s, nil) }, want: "Record c-a"},
-		"only then it may run":                {scene: recorded("pod-c-a"), change: func(s *scene) { seedPod(s, nil) }, want: "Change *v1.Pod c-a"},
-		"then it is waited for":               {scene: recorded("pod-c-a"), change: func(s *scene) { seedPod(s, ungated) }, want: "wait: SeedStarting"},
-		"a seed that vanished is not remade":  {scene: recorded("pod-c-a"), want: "wait: SeedLost"},
-		"nor one replaced by another pod":     {scene: recorded("pod-other"), change: func(s *scene) { seedPod(s, ungated) }, want: "wait: SeedLost"},
-		"with the user's consent it is":       {scene: recorded("pod-c-a"), change: func(s *scene) { s.Cluster.Annotations = map[string]string{manifests.AnnotationBootstrapAgain: "c-a"} }, want: "Record"},
-		"consent for another seed is none":    {scene: recorded("pod-c-a"), change: func(s *scene) { s.Cluster.Annotations = map[string]string{manifests.AnnotationBootstrapAgain: "c-z"} }, want: "wait: SeedLost"},
-		"a status of another operator":        {scene: fresh(), change: func(s *scene) { s.Cluster.Status.Phase = v1beta2.ClusterPhaseRunning }, want: "wait: OriginUnknown"},
+		"first the names":                    {scene: fresh(), change: func(s *scene) { s.PeerService = nil }, want: "Create *v1.Service c"},
+		"then the choice is written down":    {scene: fresh(), want: "Record"},
+		"then the pod, gated":                {scene: recorded(""), want: "Create *v1.Pod c-a"},
+		"then which pod it is":               {scene: recorded(""), change: func(s *scene) { seedPod(s, nil) }, want: "Record c-a"},
+		"only then it may run":               {scene: recorded("pod-c-a"), change: func(s *scene) { seedPod(s, nil) }, want: "Change *v1.Pod c-a"},
+		"then it is waited for":              {scene: recorded("pod-c-a"), change: func(s *scene) { seedPod(s, ungated) }, want: "wait: SeedStarting"},
+		"a seed that vanished is not remade": {scene: recorded("pod-c-a"), want: "wait: SeedLost"},
+		"nor one replaced by another pod":    {scene: recorded("pod-other"), change: func(s *scene) { seedPod(s, ungated) }, want: "wait: SeedLost"},
+		"with the user's consent it is":      {scene: recorded("pod-c-a"), change: func(s *scene) { s.Cluster.Annotations = map[string]string{manifests.AnnotationBootstrapAgain: "c-a"} }, want: "Record"},
+		"consent for another seed is none":   {scene: recorded("pod-c-a"), change: func(s *scene) { s.Cluster.Annotations = map[string]string{manifests.AnnotationBootstrapAgain: "c-z"} }, want: "wait: SeedLost"},
+		"a status of another operator":       {scene: fresh(), change: func(s *scene) { s.Cluster.Status.Phase = v1beta2.ClusterPhaseRunning }, want: "wait: OriginUnknown"},
+		"our own status before the first step": {scene: fresh(), change: func(s *scene) {
+			s.Cluster.Status.Phase, s.Cluster.Status.ObservedGeneration = v1beta2.ClusterPhaseFailed, 1
+		}, want: "Record"},
 		"pods of another operator":            {scene: fresh(), change: func(s *scene) { seedPod(s, ungated) }, want: "Record"},
 		"a missing secret comes first":        {scene: fresh(), change: withPeerTLS, want: "wait: WaitingForSecret"},
 		"all gone after it ran":               {change: func(s *scene) { s.Pods, s.Etcd.Membership, s.Etcd.Status = nil, nil, nil }, want: "wait: AllDataLost"},
