@@ -73,16 +73,9 @@ func (p *planner) consentToStartOver(record *v1beta2.BootstrapStatus) bool {
 		return false
 	}
 	if record == nil {
-		return p.servedByAnother()
+		return p.cluster.Status.Phase != v1beta2.ClusterPhaseNone
 	}
 	return consent == record.Seed && record.PodUID != ""
-}
-
-// servedByAnother reports whether another operator has written the status. This one
-// always says which generation it has seen, and has not started anything while there
-// is no record of it.
-func (p *planner) servedByAnother() bool {
-	return p.cluster.Status.Phase != v1beta2.ClusterPhaseNone && p.cluster.Status.ObservedGeneration == 0
 }
 
 func (p *planner) recordSeed(why string) *Step {

@@ -98,7 +98,7 @@ func TestTheClusterIsStartedOnce(t *testing.T) {
 		"consent for another seed is none":   {scene: recorded("pod-c-a"), change: func(s *scene) { s.Cluster.Annotations = map[string]string{manifests.AnnotationBootstrapAgain: "c-z"} }, want: "wait: SeedLost"},
 		"a status of another operator":       {scene: fresh(), change: func(s *scene) { s.Cluster.Status.Phase = v1beta2.ClusterPhaseRunning }, want: "wait: OriginUnknown"},
 		"our own status before the first step": {scene: fresh(), change: func(s *scene) {
-			s.Cluster.Status.Phase, s.Cluster.Status.ObservedGeneration = v1beta2.ClusterPhaseFailed, 1
+			s.Cluster.Status.Phase, s.Cluster.Status.Bootstrap = v1beta2.ClusterPhaseFailed, &v1beta2.BootstrapStatus{}
 		}, want: "Record"},
 		"pods of another operator":            {scene: fresh(), change: func(s *scene) { seedPod(s, ungated) }, want: "Record"},
 		"a missing secret comes first":        {scene: fresh(), change: withPeerTLS, want: "wait: WaitingForSecret"},
