@@ -324,5 +324,5 @@ func (w *writer) finish() {
 			w.c.Errorf("the acknowledged write of %s is lost", key)
 		}
 	}
-	w.c.Logf("%d writes acknowledged, %d failed, longest gap %s", len(w.acked), len(w.failed), w.longest.Round(time.Millisecond))
+	w.c.Logf("%d writes acknowledged, %d failed %v, longest gap %s", len(w.acked), len(w.failed), w.failed, w.longest.Round(time.Millisecond))
 }
