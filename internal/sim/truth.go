@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -104,6 +105,11 @@ func (t *truth) check() {
 		t.w.broken("acknowledged write %d is lost: leader %s does not have it", acked[n-1], l.Flags.Name)
 	}
 	t.checked = len(acked)
+}
+
+// isOver reports whether a pod will not run again, or not on its data.
+func (t *truth) isOver(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || !slices.Contains(t.w.Kube.NodeNames(), pod.Spec.NodeName)
 }
 
 // healthyVoters counts the voters, and those of them that serve and have a leader.
@@ -353,11 +359,47 @@ func (t *truth) happened(kind kubemodel.Kind, _, after client.Object) {
 	}
 }
 
-// Survives notes whether a majority of the voters still has its data. Faults call it.
+// remember looks at what is agreed before a fault strikes.
+func (t *truth) remember() {
+	if l := t.leader(); l != nil {
+		t.list = l.Disk().List
+	}
+}
+
+// dirs are all data directories of the cluster.
+func (t *truth) dirs() []*etcdmodel.Dir {
+	var dirs []*etcdmodel.Dir
+	for _, pod := range t.w.Members() {
+		if dir := t.dataOf(pod.Name); dir != nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, claim := range t.w.Kube.All(kubemodel.Claims) {
+		if dir := t.w.Kube.DirOfClaim(claim.GetName()); dir != nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// excused reports whether nobody could mend what the faults did: a majority of the
+// data is gone, or the one pod that was to start the cluster.
+func (t *truth) excused() bool {
+	t.survives()
+	return t.dataLost
+}
+
+// survives notes whether a majority of the voters still has its data. Faults call it.
 func (t *truth) survives() {
 	if t.list == nil {
 		// Nobody has agreed on anything yet: what there is, is the seed's.
-		if len(t.w.writer.acked) > 0 {
+		cluster := t.w.Cluster()
+		if cluster == nil || cluster.Status.Bootstrap == nil || cluster.Status.Bootstrap.PodUID == "" {
+			return
+		}
+		pod := t.w.Kube.Pod(cluster.Status.Bootstrap.Seed)
+		if t.w.Kube.Find(kubemodel.Claims, cluster.Status.Bootstrap.Seed) == nil &&
+			(pod == nil || string(pod.UID) != cluster.Status.Bootstrap.PodUID || pod.DeletionTimestamp != nil || t.isOver(pod)) {
 			t.dataLost = true
 		}
 		return

@@ -22,6 +22,11 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/sim"
 )
 
+var (
+	every = flag.Int("every", 1, "play only each n-th crash point or pair, for a quick look")
+	skip  = flag.Int("from", 0, "which of them to begin with")
+)
+
 var replay = flag.String("replay", "", "play what a failure named, with all that happens in it")
 
 func TestMain(m *testing.M) {
@@ -139,9 +144,13 @@ func playAll(t *testing.T, runs <-chan crashRun) int64 {
 	t.Helper()
 	var count, failed atomic.Int64
 	var group sync.WaitGroup
+	var turn atomic.Int64
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for r := range runs {
+				if turn.Add(1)%int64(*every) != int64(*skip%*every) {
+					continue
+				}
 				count.Add(1)
 				if err := r.play(nil); err != nil && failed.Add(1) <= 3 {
 					t.Errorf("-replay '%s': %v", r, err)

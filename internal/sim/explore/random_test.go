@@ -1,0 +1,64 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package explore
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/etcd-operator/etcd-operator/internal/sim"
+)
+
+var (
+	schedules = flag.Int("schedules", 100_000, "how many random schedules to play")
+	firstSeed = flag.Uint64("seed", 1, "the first seed")
+	schedule  = flag.String("schedule", "", "play the schedule that a failure printed, with all that happens in it")
+)
+
+// TestRandomSchedulesEndWell plays schedules of faults from seeds. A failure prints a
+// schedule that is as short as it gets, which this plays again:
+//
+//	go test ./internal/sim/explore -run TestSchedule -v -schedule '17/2/0 12:crash:3'
+func TestRandomSchedulesEndWell(t *testing.T) {
+	begin := time.Now()
+	var next, failed, faults atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for {
+				i := next.Add(1) - 1
+				if i >= int64(*schedules) || failed.Load() >= 10 {
+					return
+				}
+				s := sim.RandomSchedule(*firstSeed + uint64(i)) //nolint:gosec // not negative
+				faults.Add(int64(len(s.Faults)))
+				if err := s.Play(nil); err != nil {
+					failed.Add(1)
+					short := s.Shrink()
+					t.Errorf("seed %d: %v\n  as short as it gets: -schedule '%s': %v", s.Seed, err, short, short.Play(nil))
+				}
+			}
+		})
+	}
+	group.Wait()
+	fmt.Printf("sim: %d random schedules with %d faults in %s\n", min(next.Load(), int64(*schedules)), faults.Load(), time.Since(begin).Round(time.Second))
+}
+
+func TestSchedule(t *testing.T) {
+	if *schedule == "" {
+		return
+	}
+	s, err := sim.ParseSchedule(*schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Play(func(line string) { fmt.Println(line) }); err != nil {
+		t.Fatal(err)
+	}
+}
