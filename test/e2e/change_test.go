@@ -59,7 +59,10 @@ func TestABadUpgradeStopsAtTheFirstMemberAndIsTakenBack(t *testing.T) {
 // ones, one after the other, with quorum all the time.
 func TestAChangedPodPolicyReachesEveryMember(t *testing.T) {
 	t.Parallel()
-	for name, spec := range map[string]string{"volumes": withVolumes, "emptydir": `{size: 3, version: "3.6.16"}`} {
+	for name, spec := range map[string]string{
+		"volumes":  strings.Replace(withVolumes, "pod: {", "pod: {resources: {requests: {cpu: 10m}}, ", 1),
+		"emptydir": `{size: 3, version: "3.6.16", pod: {resources: {requests: {cpu: 10m}}}}`,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := tenant.New(t)

@@ -225,6 +225,54 @@ func NeedsResources(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return !equality.Semantic.DeepEqual(record.Resources, policyOf(c).Resources)
 }
 
+// CanResize reports whether the pod's resources can become the spec's while it runs.
+// Kubernetes refuses a resize that changes the pod's quality of service, or that takes
+// a request or a limit away.
+func CanResize(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	changed := pod.DeepCopy()
+	SetResources(c, changed)
+	if quality(pod) != quality(changed) {
+		return false
+	}
+	for i := range pod.Spec.Containers {
+		before, after := pod.Spec.Containers[i].Resources, changed.Spec.Containers[i].Resources
+		if losesAny(before.Requests, after.Requests) || losesAny(before.Limits, after.Limits) {
+			return false
+		}
+	}
+	return true
+}
+
+func losesAny(before, after corev1.ResourceList) bool {
+	for name := range before {
+		if _, kept := after[name]; !kept {
+			return true
+		}
+	}
+	return false
+}
+
+// quality is the pod's quality of service class, by Kubernetes' rules: guaranteed where
+// every container's limits are set and are its requests, best effort where nothing is set.
+func quality(pod *corev1.Pod) corev1.PodQOSClass {
+	guaranteed, anything := true, false
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			limit, limited := c.Resources.Limits[name]
+			request, requested := c.Resources.Requests[name]
+			anything = anything || limited || requested
+			guaranteed = guaranteed && limited && (!requested || request.Cmp(limit) == 0)
+		}
+	}
+	switch {
+	case !anything:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	}
+	return corev1.PodQOSBurstable
+}
+
 // SetResources changes the etcd container's resources to the spec's.
 func SetResources(c *v1beta2.EtcdCluster, pod *corev1.Pod) {
 	policy := policyOf(c)

@@ -50,7 +50,7 @@ func (p *planner) versionForNewMembers() etcdversion.Version {
 	if p.versionChange() != nil {
 		return p.oldestVersion()
 	}
-	proven := p.votes.Voters < 3
+	proven := p.cluster.Spec.Size < 3 && p.s.Etcd.Membership != nil
 	for _, m := range p.members {
 		if m.Pod == nil {
 			continue
@@ -77,7 +77,9 @@ func (p *planner) isOutdated(pod *corev1.Pod) bool {
 
 // needsNewPod reports whether the pod cannot be changed to what the spec says.
 func (p *planner) needsNewPod(pod *corev1.Pod) bool {
-	return manifests.NeedsReplacing(p.cluster, pod) || (p.needsImage(pod) && manifests.NeedsNewSettings(p.cluster, pod))
+	return manifests.NeedsReplacing(p.cluster, pod) ||
+		(p.needsImage(pod) && manifests.NeedsNewSettings(p.cluster, pod)) ||
+		(manifests.NeedsResources(p.cluster, pod) && !manifests.CanResize(p.cluster, pod))
 }
 
 // byNewMember reports whether the outdated member can only be brought up to date by
@@ -138,7 +140,7 @@ func (p *planner) marks() *Step {
 		if manifests.AdjustMetadata(p.cluster, changed) || !sameMarks(m.Pod, changed) {
 			return &Step{Kind: Change, Member: m.Name, Why: "bring labels and annotations of pod " + m.Name + " up to date", From: m.Pod, Object: changed}
 		}
-		if manifests.NeedsResources(p.cluster, m.Pod) && m.IsHealthy() {
+		if manifests.NeedsResources(p.cluster, m.Pod) && manifests.CanResize(p.cluster, m.Pod) && m.IsHealthy() {
 			changed = m.Pod.DeepCopy()
 			manifests.SetResources(p.cluster, changed)
 			manifests.RecordApplied(p.cluster, changed)

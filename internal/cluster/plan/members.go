@@ -254,9 +254,20 @@ func (p *planner) pods() *Step {
 		case !m.HasStarted() && m.Status == nil && !m.IsTerminating() && !slices.Equal(initialCluster(m.Pod), p.peerNames()):
 			return &Step{Kind: Delete, Member: m.Name, From: m.Pod,
 				Why: fmt.Sprintf("member %s was about to join with a member list that is no longer true: make its pod anew", m.Name)}
+		case !m.HasStarted() && m.Status == nil && !m.IsTerminating() && p.madeForAnotherSpec(m.Pod):
+			return &Step{Kind: Delete, Member: m.Name, From: m.Pod,
+				Why: fmt.Sprintf("member %s has not joined yet, and the spec has changed: make its pod anew", m.Name)}
 		}
 	}
 	return nil
+}
+
+// madeForAnotherSpec reports whether a pod that is made now would be another one. A
+// member that has not joined has nothing to lose, and may be waiting for what the
+// change corrects.
+func (p *planner) madeForAnotherSpec(pod *corev1.Pod) bool {
+	c := p.effective()
+	return manifests.NeedsReplacing(c, pod) || manifests.NeedsImage(c, pod)
 }
 
 // createPod builds the pod of a member that is on the list, or of one with a volume.

@@ -39,6 +39,9 @@ const (
 	// crashesUntilReplaced is after how many restarts in a row a member that
 	// keeps crashing on its data is given up.
 	crashesUntilReplaced = 4
+	// crashesOfAChange is the same for a member that runs something else than
+	// the others: a change may be to blame, and can still be taken back.
+	crashesOfAChange = 8
 )
 
 // planner holds one snapshot while deciding.

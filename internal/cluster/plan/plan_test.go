@@ -329,7 +329,8 @@ func TestChangingPods(t *testing.T) {
 			drained(s, "c-b", 2*time.Second)
 		}, want: "Remove c-b"},
 		"labels in place":    {change: func(s *scene) { s.Cluster.Spec.Pod = &v1beta2.PodPolicy{Labels: map[string]string{"a": "b"}} }, want: "Change *v1.Pod c-a"},
-		"resources in place": {change: func(s *scene) { s.Cluster.Spec.Pod = &v1beta2.PodPolicy{Resources: cpu("200m")} }, want: "Resize *v1.Pod c-a"},
+		"resources in place": {change: func(s *scene) { withCPU(s, "100m"); s.Cluster.Spec.Pod.Resources = cpu("200m") }, want: "Resize *v1.Pod c-a"},
+		"resources that change the quality of service by new pods": {change: func(s *scene) { s.Cluster.Spec.Pod = &v1beta2.PodPolicy{Resources: cpu("200m")} }, want: "AddMember c-new as learner"},
 		"a larger volume": {scene: three().withVolumes(), change: func(s *scene) {
 			s.Cluster.Spec.Pod.PersistentVolumeClaimSpec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("2Gi")}
 			for i := range s.Claims {
@@ -339,6 +340,15 @@ func TestChangingPods(t *testing.T) {
 		"a new member is marked once it has started": {change: func(s *scene) { delete(s.pod("c-b").Annotations, manifests.AnnotationMemberID) }, want: "Change *v1.Pod c-b"},
 		"and serves once it has its vote":            {change: func(s *scene) { delete(s.pod("c-b").Labels, manifests.LabelServing) }, want: "Change *v1.Pod c-b"},
 	})
+}
+
+// withCPU lets the pods have been made with a request.
+func withCPU(s *scene, quantity string) {
+	s.Cluster.Spec.Pod = &v1beta2.PodPolicy{Resources: cpu(quantity)}
+	for i := range s.Pods {
+		manifests.SetResources(s.Cluster, &s.Pods[i])
+		manifests.RecordApplied(s.Cluster, &s.Pods[i])
+	}
 }
 
 func cpu(quantity string) corev1.ResourceRequirements {

@@ -4,7 +4,10 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
@@ -52,11 +55,16 @@ func (p *planner) quorum() *Step {
 	return nil
 }
 
-// revive gives back its pod to a member whose data is on a volume. That is safe at
-// any time: it is the same member with the same data.
+// revive gives back its pod to a member whose data is on a volume, and another image
+// to a member that cannot run with the one it has. That is safe at any time: it is
+// the same member with the same data.
 func (p *planner) revive() *Step {
 	for i := range p.members {
 		m := &p.members[i]
+		if m.Pod != nil && !m.IsTerminating() && m.Status == nil && isHeldUp(m.Pod) && p.needsImage(m.Pod) && !p.needsNewPod(m.Pod) {
+			return p.changePod(m.Pod, fmt.Sprintf("change member %s, which does not run, to %s", m.Name, manifests.Image(p.cluster)),
+				func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
+		}
 		if m.Claim == nil || m.Claim.DeletionTimestamp != nil {
 			continue
 		}
@@ -68,6 +76,13 @@ func (p *planner) revive() *Step {
 		}
 	}
 	return nil
+}
+
+// isHeldUp reports whether a pod's etcd does not run because of its image: that is not
+// there, or crashes.
+func isHeldUp(pod *corev1.Pod) bool {
+	t := trouble(pod)
+	return t != nil && (t.Reason == ImageNotAvailable || t.Reason == MemberCrashing)
 }
 
 func (p *planner) whoIsMissing() string {

@@ -137,7 +137,7 @@ func (p *planner) gone(m *snapshot.Member) string {
 		return fmt.Sprintf("its pod has ended (%s) and is not restarted", strings.TrimSpace(string(pod.Status.Phase)+" "+pod.Status.Reason))
 	case p.nodeAway(m) > p.patience(m):
 		return fmt.Sprintf("its node %s is gone or has been unreachable for %s", pod.Spec.NodeName, p.nodeAway(m).Round(time.Second))
-	case crashes(pod) >= crashesUntilReplaced && p.othersRunTheSame(m):
+	case crashes(pod) >= crashesOfAChange, crashes(pod) >= crashesUntilReplaced && p.othersRunTheSame(m):
 		return fmt.Sprintf("it has crashed %d times in a row: %s", crashes(pod), lastWords(etcdStatus(pod)))
 	}
 	return ""
