@@ -108,7 +108,7 @@ func (j *jobs) begin(b *v1beta2.EtcdBackup, w work) bool {
 			return
 		}
 		n.mu.Lock()
-		n.outcome = &out
+		n.outcome, n.bytes = &out, nil // what was streamed must not be held on to
 		n.mu.Unlock()
 		select {
 		case j.ended <- notice:

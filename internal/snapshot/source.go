@@ -186,11 +186,24 @@ func (m *Member) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.ID, m.ClusterID = r.Header.MemberId, r.Header.ClusterId
-	m.Revision, m.Version, m.DBSize = r.Header.Revision, r.Version, r.DbSize
-	m.HasLeader, m.Leader, m.Learner = r.Leader != 0, r.Leader != 0 && r.Leader == r.Header.MemberId, r.IsLearner
+	if m.ID, m.Revision, err = m.identity(ctx); err != nil {
+		return err
+	}
+	m.ClusterID, m.Version, m.DBSize = r.Header.ClusterId, r.Version, r.DbSize
+	m.HasLeader, m.Leader, m.Learner = r.Leader != 0, r.Leader != 0 && r.Leader == m.ID, r.IsLearner
 	m.Corrupt = slices.ContainsFunc(r.Errors, func(e string) bool { return strings.Contains(e, "CORRUPT") })
 	return nil
+}
+
+// identity asks which member is at the other end of the connection that a snapshot comes over, and what
+// its revision is. The client makes connections of their own for questions about a status, and behind a
+// Service they may lead elsewhere.
+func (m *Member) identity(ctx context.Context) (id uint64, revision int64, err error) {
+	r, err := m.client.Get(ctx, "\x00", clientv3.WithSerializable(), clientv3.WithCountOnly())
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.Header.MemberId, r.Header.Revision, nil
 }
 
 // peers are the addresses of members that were not asked yet.
@@ -260,16 +273,16 @@ func (m *Member) Snapshot(ctx context.Context) (io.ReadCloser, error) {
 	return r.Snapshot, nil
 }
 
-// Same asks whether the address still leads to the member that it led to before: behind a Service it
+// Same asks whether the connection still leads to the member that it led to before: behind a Service it
 // need not.
 func (m *Member) Same(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	now := Member{Endpoint: m.Endpoint, client: m.client}
-	if err := now.refresh(ctx); err != nil {
+	id, _, err := m.identity(ctx)
+	if err != nil {
 		return false, fmt.Errorf("asking etcd at %s: %s", m.Endpoint, explain(err))
 	}
-	return now.ID == m.ID, nil
+	return id == m.ID, nil
 }
 
 // Evidence is what etcd says of its data as of one revision, for comparison with a restored snapshot.

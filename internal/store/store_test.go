@@ -6,10 +6,16 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -238,5 +244,81 @@ func TestSweepingFilesRemovesOnlyWhatMatches(t *testing.T) {
 		if _, err := root.Stat(name); (err == nil) != want {
 			t.Errorf("%s: %v, want it there: %t", name, err, want)
 		}
+	}
+}
+
+func TestAnswersOfS3AreExplained(t *testing.T) {
+	for code, test := range map[string]struct {
+		status  int
+		problem Problem
+		word    string
+	}{
+		"AccessDenied":          {http.StatusForbidden, Denied, "s3:PutObject"},
+		"InvalidAccessKeyId":    {http.StatusForbidden, BadCredentials, `"aws"`},
+		"SignatureDoesNotMatch": {http.StatusForbidden, BadCredentials, `"aws"`},
+		"RequestTimeTooSkewed":  {http.StatusForbidden, ClockSkew, "clocks"},
+		"QuotaExceeded":         {http.StatusForbidden, Full, "quota"},
+		"XMinioStorageFull":     {http.StatusInsufficientStorage, Full, "quota"},
+		"NoSuchBucket":          {http.StatusNotFound, NoBucket, `"bucket"`},
+		"SomethingElse":         {http.StatusBadRequest, Failed, "SomethingElse"},
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(test.status)
+				_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>the key is sekretsekretsekret</Message></Error>", code)
+			}))
+			defer server.Close()
+			s, _, err := Open(t.Context(), Config{Kind: "S3", Path: "bucket/key", Endpoint: server.URL, SecretName: "aws", Secret: map[string][]byte{
+				"credentials": []byte("[default]\naws_access_key_id = AKIA\naws_secret_access_key = sekretsekretsekret\n"),
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			err = s.Put(t.Context(), "key", strings.NewReader("x"), nil, func() Labels { return nil })
+			if !Is(err, test.problem) || !strings.Contains(err.Error(), test.word) {
+				t.Errorf("error = %v, want %s with %s in it", err, test.problem, test.word)
+			}
+			if err != nil && strings.Contains(err.Error(), "sekret") {
+				t.Errorf("%q shows the secret", err)
+			}
+		})
+	}
+}
+
+func TestFullVolumeIsExplained(t *testing.T) {
+	s := &fileStore{explainer: newExplainer(Config{}, "folder", "b", "/backups", nil)}
+	err := s.translate(writing, &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC})
+	if !Is(err, Full) {
+		t.Errorf("error = %v, want that the store is full", err)
+	}
+}
+
+func TestAuthorityOfTheSecretIsTrusted(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("ETag", `"x"`)
+	}))
+	defer server.Close()
+	put := func(ca []byte) error {
+		s, _, err := Open(t.Context(), Config{Kind: "S3", Path: "bucket/key", Endpoint: server.URL, SecretName: "aws", Secret: map[string][]byte{
+			"credentials": []byte("[default]\naws_access_key_id = A\naws_secret_access_key = B\n"), "ca.crt": ca,
+		}})
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return s.Put(t.Context(), "key", strings.NewReader("x"), nil, func() Labels { return nil })
+	}
+	if err := put(nil); !Is(err, Unreachable) || !strings.Contains(err.Error(), "ca.crt") {
+		t.Errorf("without the authority: %v, want that ca.crt is named", err)
+	}
+	if err := put([]byte("no certificate")); !Is(err, BadConfig) {
+		t.Errorf("with a broken authority: %v", err)
+	}
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := put(ca); err != nil {
+		t.Errorf("with the authority: %v", err)
 	}
 }

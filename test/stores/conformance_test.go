@@ -329,3 +329,25 @@ func (b *breaking) Read(p []byte) (int, error) {
 	b.given += n
 	return n, nil
 }
+
+func TestS3WithChecksums(t *testing.T) {
+	t.Parallel()
+	server := StartS3(t)
+	server.Config.Checksums = true
+	s, _, err := store.Open(t.Context(), server.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for name, size := range map[string]int{"small": 1000, "large": 20 << 20} {
+		data := noise(size)
+		if err := s.Put(t.Context(), name, bytes.NewReader(data), store.Labels{"owner": "o"}, none); err != nil {
+			t.Errorf("Put of a %s object: %v", name, err)
+			continue
+		}
+		body, o := (&subject{Store: s}).get(t, name)
+		if body != string(data) || o.Labels["owner"] != "o" {
+			t.Errorf("the %s object came back with %d bytes and %v", name, len(body), o.Labels)
+		}
+	}
+}
