@@ -73,14 +73,15 @@ func (k *Kube) DirOfClaim(name string) *etcdmodel.Dir {
 	return k.volumes[claim.GetUID()].dir
 }
 
-// LoseVolume destroys what is behind a claim. The claim says so.
+// LoseVolume destroys what is behind a claim. The claim says so, and what is still
+// mounted gives errors.
 func (k *Kube) LoseVolume(name string) {
 	claim := k.Find(Claims, name)
 	if claim == nil {
 		return
 	}
 	if v := k.volumes[claim.GetUID()]; v != nil {
-		*v.dir = etcdmodel.Dir{}
+		*v.dir = etcdmodel.Dir{Corrupt: true}
 	}
 	next := claim.DeepCopyObject().(*corev1.PersistentVolumeClaim)
 	next.Status.Phase = corev1.ClaimLost
