@@ -186,7 +186,6 @@ func (w *World) through(what string, check func(), apply func() error) error {
 	w.effects++
 	number, fate := w.effects, w.injections[w.effects]
 	w.steps = append(w.steps, what)
-	w.truth.quiet = 0
 	switch fate {
 	case CrashBefore:
 		w.trace("effect %d %s: %s", number, what, fate)

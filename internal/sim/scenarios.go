@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
@@ -157,6 +158,25 @@ func Scenarios() []Scenario {
 		with(Scenario{Name: "pause", Options: emptyDir},
 			Act{Name: "pause and scale", Do: func(w *World) { w.Change(func(s *v1beta2.ClusterSpec) { s.Paused, s.Size = true, 5 }) }, Until: after(10 * time.Second)},
 			change("go on", func(s *v1beta2.ClusterSpec) { s.Paused = false })),
+		with(Scenario{Name: "all pods deleted with volumes", Options: volumes}, Act{Name: "delete all pods", Do: func(w *World) {
+			for _, pod := range w.Members() {
+				deletePod(w, pod)
+			}
+		}}),
+		with(Scenario{Name: "a learner dies", Options: emptyDir}, begin(scale(5), hasLearner), Act{Name: "delete the learner's pod", Do: func(w *World) {
+			for _, pod := range w.Members() {
+				if m := w.truth.memberNamed(pod.Name); m == nil || m.Learner {
+					deletePod(w, pod)
+				}
+			}
+		}}),
+		{Name: "name taken", Options: emptyDir, Acts: []Act{
+			{Name: "somebody else's service", Do: func(w *World) {
+				must(w.Kube.Create(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: Name + "-client", Namespace: kubemodel.Namespace}}))
+				w.Apply()
+			}, Until: reason("NameTaken")},
+			{Name: "it goes", Do: func(w *World) { must(w.Kube.Delete(kubemodel.Services, Name+"-client", nil)) }},
+		}},
 		deletion("delete", emptyDir),
 		deletion("delete with volumes", volumes),
 		adoption(),
@@ -167,6 +187,11 @@ func changeEnv() Act {
 	return change("env", func(s *v1beta2.ClusterSpec) {
 		policy(s).EtcdEnv = []corev1.EnvVar{{Name: "ETCD_QUOTA_BACKEND_BYTES", Value: "1000000"}}
 	})
+}
+
+func hasLearner(w *World) bool {
+	l := w.truth.leader()
+	return l != nil && l.Disk().List.Voters() < len(l.Disk().List.Members)
 }
 
 func oneRuns(version string) func(w *World) bool {
@@ -189,7 +214,7 @@ func deletion(name string, o Options) Scenario {
 			for kind := kubemodel.Pods; kind < kubemodel.Nodes; kind++ {
 				left += len(w.Kube.All(kind))
 			}
-			return left == 0
+			return left == 1 // what belongs to someone else stays
 		},
 	})
 }

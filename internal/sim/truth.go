@@ -36,8 +36,9 @@ type truth struct {
 	// dataLost is set once faults have destroyed a majority of the data: then
 	// nobody can promise anything about acknowledged writes.
 	dataLost bool
+	// pausedAt is since when the user wants nothing to be changed; zero for not.
+	pausedAt time.Duration
 	checked  int
-	quiet    int
 	events   int
 }
 
@@ -221,6 +222,8 @@ func (t *truth) interrupts(name, image, how string) {
 func (t *truth) beforeWrite(e kubemodel.Effect) {
 	t.check()
 	t.ownership(e)
+	t.guarded(e)
+	t.paused(e.Verb == "status", e.String())
 	t.secrets(e)
 	switch e.Verb {
 	case "delete":
@@ -281,6 +284,22 @@ func (t *truth) dataOf(name string) *etcdmodel.Dir {
 	return t.w.Kube.DirOf(name)
 }
 
+// guarded: every write insists on what it rests on. Only the finalizer of a pod whose
+// cluster is gone is taken off whatever else happened to that pod.
+func (t *truth) guarded(e kubemodel.Effect) {
+	cluster := t.w.Cluster()
+	if !e.Guarded && cluster != nil && cluster.DeletionTimestamp == nil {
+		t.w.broken("%s does not insist on what was seen", e)
+	}
+}
+
+// paused: nothing but the status is written.
+func (t *truth) paused(status bool, what string) {
+	if t.pausedAt > 0 && t.pausedAt < t.w.operator.observedAt && !status {
+		t.w.broken("%s although the cluster is paused", what)
+	}
+}
+
 // ownership: nothing that belongs to someone else is touched.
 func (t *truth) ownership(e kubemodel.Effect) {
 	cluster := t.w.Cluster()
@@ -298,6 +317,7 @@ func (t *truth) ownership(e kubemodel.Effect) {
 
 func (t *truth) beforeAdd(learner bool) {
 	t.check()
+	t.paused(false, "changing the membership")
 	if learner || !t.couldKnow() {
 		return
 	}
@@ -308,6 +328,7 @@ func (t *truth) beforeAdd(learner bool) {
 
 func (t *truth) beforePromote(id uint64) {
 	t.check()
+	t.paused(false, "changing the membership")
 	m := t.memberWithID(id)
 	if m == nil || !t.couldKnow() {
 		return
@@ -323,6 +344,7 @@ func (t *truth) beforePromote(id uint64) {
 
 func (t *truth) beforeRemove(id uint64) {
 	t.check()
+	t.paused(false, "changing the membership")
 	m := t.memberWithID(id)
 	if m == nil || m.Learner {
 		return
@@ -353,6 +375,12 @@ func (t *truth) isDoomed(name string) bool {
 // happened looks at every change in Kubernetes.
 func (t *truth) happened(kind kubemodel.Kind, _, after client.Object) {
 	if cluster, ok := after.(*v1beta2.EtcdCluster); ok && kind == kubemodel.Clusters {
+		switch {
+		case !cluster.Spec.Paused:
+			t.pausedAt = 0
+		case t.pausedAt == 0:
+			t.pausedAt = t.w.Loop.Now()
+		}
 		if cluster.Annotations[manifests.AnnotationBootstrapAgain] != "" {
 			t.consented = true
 		}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/sim/clock"
 	"github.com/etcd-operator/etcd-operator/internal/sim/etcdmodel"
 	"github.com/etcd-operator/etcd-operator/internal/sim/kubemodel"
@@ -111,6 +112,7 @@ func New(o Options) *World {
 	if o.TLS {
 		w.createSecrets()
 	}
+	w.createForeign()
 	w.Kube.Watch = func(kind kubemodel.Kind, before, after client.Object) {
 		w.operator.happened(kind)
 		w.truth.happened(kind, before, after)
@@ -118,6 +120,17 @@ func New(o Options) *World {
 	w.operator = startOperator(w)
 	w.writer.start()
 	return w
+}
+
+// foreign is the name of a volume that an earlier cluster of the same name left behind.
+// It has all the labels, and is nobody's business.
+const foreign = "c-foreign"
+
+func (w *World) createForeign() {
+	must(w.Kube.Create(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: foreign, Namespace: kubemodel.Namespace, Labels: manifests.ClusterLabels(Name),
+		OwnerReferences: []metav1.OwnerReference{{Kind: v1beta2.EtcdClusterResourceKind, Name: Name, UID: "an-earlier-one"}},
+	}}))
 }
 
 // Spec is what the world's cluster begins with.
@@ -139,10 +152,7 @@ func (w *World) Spec() v1beta2.ClusterSpec {
 
 // Apply creates the cluster.
 func (w *World) Apply() {
-	err := w.Kube.Create(&v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: Name, Namespace: kubemodel.Namespace}, Spec: w.Spec()})
-	if err != nil {
-		panic(err)
-	}
+	must(w.Kube.Create(&v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: Name, Namespace: kubemodel.Namespace}, Spec: w.Spec()}))
 }
 
 // Cluster is the object; nil where there is none.

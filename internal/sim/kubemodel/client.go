@@ -28,6 +28,8 @@ type Effect struct {
 	Object client.Object
 	// From is what is there before, if anything.
 	From client.Object
+	// Guarded effects insist on the object, or the version of it, that was seen.
+	Guarded bool
 }
 
 func (e Effect) String() string {
@@ -134,41 +136,47 @@ func lightCopy(pod *corev1.Pod) corev1.Pod {
 	return light
 }
 
-func (c *Client) through(verb string, object client.Object, apply func() error) error {
+func (c *Client) through(verb string, object client.Object, guarded bool, apply func() error) error {
 	c.Kube.Loop.Run(writeTakes)
-	return c.Through(Effect{Verb: verb, Object: object, From: c.Kube.Find(KindOf(object), object.GetName())}, apply)
+	return c.Through(Effect{Verb: verb, Object: object, From: c.Kube.Find(KindOf(object), object.GetName()), Guarded: guarded}, apply)
 }
 
 // Create implements client.Writer.
 func (c *Client) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
-	return c.through("create", object, func() error { return c.Kube.Create(object) })
+	return c.through("create", object, true, func() error { return c.Kube.Create(object) })
 }
 
 // Update implements client.Writer.
 func (c *Client) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
-	return c.through("update", object, func() error { return c.Kube.Replace(object, false) })
+	return c.through("update", object, object.GetResourceVersion() != "", func() error { return c.Kube.Replace(object, false) })
 }
 
 // Delete implements client.Writer.
 func (c *Client) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
 	var o client.DeleteOptions
 	o.ApplyOptions(options)
-	return c.through("delete", object, func() error { return c.Kube.Delete(KindOf(object), object.GetName(), o.Preconditions) })
+	guarded := o.Preconditions != nil && o.Preconditions.UID != nil
+	return c.through("delete", object, guarded, func() error { return c.Kube.Delete(KindOf(object), object.GetName(), o.Preconditions) })
 }
 
 // Patch implements client.Writer.
 func (c *Client) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
-	return c.through("patch", object, func() error { return c.patch(object, patch) })
+	return c.patch("patch", object, patch)
 }
 
-// patch applies a merge patch. One that insists on the version it was made from does
-// to it exactly what was done to the object at hand, which spares the work.
-func (c *Client) patch(object client.Object, patch client.Patch) error {
+func (c *Client) patch(verb string, object client.Object, patch client.Patch) error {
 	data, err := patch.Data(object)
 	if err != nil {
 		return err
 	}
-	if bytes.Contains(data, []byte(`"resourceVersion":"`)) {
+	guarded := bytes.Contains(data, []byte(`"resourceVersion":"`))
+	return c.through(verb, object, guarded, func() error { return c.merge(object, data, guarded) })
+}
+
+// merge applies a merge patch. One that insists on the version it was made from does
+// to it exactly what was done to the object at hand, which spares the work.
+func (c *Client) merge(object client.Object, data []byte, guarded bool) error {
+	if guarded {
 		return c.Kube.Replace(object, false)
 	}
 	current := c.Kube.Find(KindOf(object), object.GetName())
@@ -231,7 +239,7 @@ type statusWriter struct {
 }
 
 func (s statusWriter) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
-	return s.c.through("status", object, func() error { return s.c.Kube.Replace(object, true) })
+	return s.c.through("status", object, object.GetResourceVersion() != "", func() error { return s.c.Kube.Replace(object, true) })
 }
 
 type resizer struct {
@@ -240,7 +248,7 @@ type resizer struct {
 }
 
 func (r resizer) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
-	return r.c.through("resize", object, func() error { return r.c.patch(object, patch) })
+	return r.c.patch("resize", object, patch)
 }
 
 func (k *Kube) minAvailable(budget string) *int {
