@@ -41,8 +41,9 @@ func parse(args []string, stdout, stderr io.Writer) (*Gate, string, error) {
 		return nil, terminationLog, err
 	}
 	g.Peers, g.Before = split(peers), split(before)
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableKeepAlives = true
+	// etcd's peers speak HTTP/1 only, and with TLS they accept the offer of HTTP/2
+	// and then do not keep it.
+	transport := &http.Transport{DisableKeepAlives: true, TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
 	if tlsDir != "" {
 		config, err := peerTLS(tlsDir)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -139,24 +140,28 @@ func (c *etcdCluster) client() *clientv3.Client {
 	if err != nil {
 		c.Fatal(err)
 	}
-	return c.dial(net.JoinHostPort(service.Spec.ClusterIP, "2379"))
+	return c.dial(fmt.Sprintf("%s.%s.svc", service.Name, c.Namespace), service.Spec.ClusterIP)
 }
 
 // member connects to one pod.
 func (c *etcdCluster) member(pod string) *clientv3.Client {
 	c.Helper()
-	return c.dial(net.JoinHostPort(c.pods()[pod].Status.PodIP, "2379"))
+	return c.dial(fmt.Sprintf("%s.%s.%s.svc", pod, c.name, c.Namespace), c.pods()[pod].Status.PodIP)
 }
 
-func (c *etcdCluster) dial(address string) *clientv3.Client {
+// dial connects to a name as a client in the cluster would, but without the cluster's DNS.
+func (c *etcdCluster) dial(host, ip string) *clientv3.Client {
 	c.Helper()
 	scheme := "http://"
 	if c.tls != nil {
 		scheme = "https://"
 	}
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{scheme + address}, TLS: c.tls, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
+		Endpoints: []string{scheme + host + ":2379"}, TLS: c.tls, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
 		DialKeepAliveTime: time.Second, DialKeepAliveTimeout: time.Second,
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(ip, "2379"))
+		})},
 	})
 	if err != nil {
 		c.Fatal(err)

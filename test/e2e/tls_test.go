@@ -78,7 +78,7 @@ func (a *authority) config() *tls.Config {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(ca)
-	return &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: pool, ServerName: fmt.Sprintf("%s-client.%s.svc", a.cluster, a.Namespace), MinVersion: tls.VersionTLS12}
+	return &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: pool, MinVersion: tls.VersionTLS12}
 }
 
 // The secrets of the original's example, one of which comes late, and one of which is of
