@@ -5,10 +5,11 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,26 +50,15 @@ func (l *Lab) Down(ctx context.Context) error {
 
 // clear takes everything away but the session's own lock and an empty journal.
 func (s *session) clear(ctx context.Context) error {
-	owner, present, err := network.HostLinkOwner()
-	if err != nil {
+	if err := s.noteOrphans(); err != nil {
 		return err
-	}
-	if present && owner == s.dir {
-		// The link says that it is this lab's. If the journal was lost with the lab's folder, what it said can be told from that.
-		if err := s.noteOwnThings(); err != nil {
-			return err
-		}
 	}
 	// From here on the lab cannot be used any more, and whoever finds it must go on with this.
 	if err := s.journal.Leave(); err != nil {
 		return err
 	}
 	record := s.journal.Record()
-	var names []string
-	for name := range record.Machines {
-		names = append(names, name)
-	}
-	if err := s.switchOff(ctx, names...); err != nil {
+	if err := s.switchOff(ctx, slices.Collect(maps.Keys(record.Machines))...); err != nil {
 		return err
 	}
 	if err := removeGroups(ctx, record.Cgroups); err != nil {
@@ -89,13 +79,22 @@ func (s *session) clear(ctx context.Context) error {
 	return s.reopenJournal()
 }
 
-// noteOwnThings writes into the journal what a lab always makes.
-func (s *session) noteOwnThings() error {
-	errs := []error{s.journal.Link(network.HostLink)}
-	for _, folder := range s.tree.Folders(cgroupName) {
-		errs = append(errs, s.journal.Cgroup(folder))
+// noteOrphans completes a journal that was lost with the lab's folder while the lab was up. The machine's link says whose it is;
+// what else a lab always makes can be told from that.
+func (s *session) noteOrphans() error {
+	owner, present, err := network.HostLinkOwner()
+	if err != nil || !present || owner != s.dir {
+		return err
 	}
-	return errors.Join(errs...)
+	if err := s.journal.Link(network.HostLink); err != nil {
+		return err
+	}
+	for _, folder := range s.tree.Folders(cgroupName) {
+		if err := s.journal.Cgroup(folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removeGroups removes control groups, and kills first what is still in them.

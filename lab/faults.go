@@ -135,7 +135,7 @@ func (s *session) setNodeCut(ctx context.Context, n int, cut bool) error {
 
 // heal connects everything that is cut off.
 func (s *session) heal(ctx context.Context) error {
-	var errs []error
+	errs := make([]error, 0, len(s.state.CutNodes)+len(s.state.CutPods))
 	for _, n := range slices.Clone(s.state.CutNodes) {
 		errs = append(errs, s.setNodeCut(ctx, n, false))
 	}

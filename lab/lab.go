@@ -18,6 +18,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -79,20 +80,14 @@ func Open(o Options) (*Lab, error) {
 			return nil, fmt.Errorf("there is no image of etcd %s: choose from %v", v, artifacts.EtcdVersions)
 		}
 	}
-	dir := o.StateDir
-	if dir == "" {
-		dir = os.Getenv(stateDirVariable)
+	if o.Progress == nil {
+		o.Progress = io.Discard
 	}
-	if dir == "" {
-		dir = defaultStateDir
-	}
-	if !filepath.IsAbs(dir) || filepath.Clean(dir) == "/" {
+	dir := filepath.Clean(cmp.Or(o.StateDir, os.Getenv(stateDirVariable), defaultStateDir))
+	if !filepath.IsAbs(dir) || dir == "/" {
 		return nil, fmt.Errorf("the lab's folder %q has to be an absolute path that is not the root: set %s to one", dir, stateDirVariable)
 	}
-	l := &Lab{options: o, dir: filepath.Clean(dir), say: o.Progress}
-	if l.say == nil {
-		l.say = io.Discard
-	}
+	l := &Lab{options: o, dir: dir, say: o.Progress}
 	if _, err := l.readState(); err != nil && !errors.Is(err, errNoLab) {
 		return nil, err
 	}

@@ -202,8 +202,8 @@ func TestPortOfAPodIsFoundByItsUIDAndPresentAddress(t *testing.T) {
 func TestMountsBelowFindsWhatIsInTheFolderAndNothingElse(t *testing.T) {
 	const mountinfo = `21 1 254:0 / / rw - ext4 /dev/vda rw
 22 21 0:5 / /var/lib/lab rw - ext4 /dev/vdb rw
-23 21 0:5 / /var/lib/lab/nodes/a\040b rw - tmpfs tmpfs rw
-24 21 0:5 / /var/lib/laboratory/x rw - tmpfs tmpfs rw
+23 21 0:5 / /var/lib/lab/nodes/a\040b rw - tmpfs none rw
+24 21 0:5 / /var/lib/laboratory/x rw - tmpfs none rw
 `
 	if diff := cmp.Diff([]string{"/var/lib/lab/nodes/a b"}, parseMountsBelow(mountinfo, "/var/lib/lab")); diff != "" {
 		t.Errorf("a folder that is a mount itself is fine, one below it is not (-want +got):\n%s", diff)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/lab/internal/images"
 	"github.com/etcd-operator/etcd-operator/lab/internal/node"
+	"github.com/etcd-operator/etcd-operator/lab/internal/wholefile"
 )
 
 // Load imports an image tar into every node. Nodes that are off, or that are added later, get it when they are started.
@@ -55,21 +56,8 @@ func (l *Lab) Load(ctx context.Context, tar string) error {
 
 // keepImage copies a tar into the lab's folder, in place of an earlier one of that name.
 func (s *session) keepImage(tar string) (string, error) {
-	in, err := os.Open(tar)
-	if err != nil {
-		return "", fmt.Errorf("load an image: %w", err)
-	}
-	defer in.Close()
 	path := s.path("images", strings.TrimSuffix(filepath.Base(tar), ".tar")+".tar")
-	out, err := os.Create(path + ".new")
-	if err != nil {
-		return "", fmt.Errorf("keep a copy of the image: %w", err)
-	}
-	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return "", fmt.Errorf("keep a copy of the image: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := wholefile.Copy(path, tar, 0o600); err != nil {
 		return "", fmt.Errorf("keep a copy of the image: %w", err)
 	}
 	return path, nil

@@ -4,6 +4,8 @@
 package lab
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,42 +33,10 @@ func (l *Lab) preflight() error {
 	if os.Geteuid() != 0 {
 		return errNotRoot
 	}
-	if err := checkNamespaces(); err != nil {
-		return err
-	}
-	if _, err := cgroup.Detect(); err != nil {
-		return err
-	}
-	record, err := journal.Read(l.journalPath())
-	if err != nil {
-		return err
-	}
-	if err := l.checkForeign(record); err != nil {
-		return err
-	}
-	if err := network.Clash(); err != nil {
-		return err
-	}
-	s, err := l.readState()
-	if errors.Is(err, errNoLab) || (err == nil && record.Leaving) {
-		s, err = nil, nil
-	}
-	if err != nil {
-		return err
-	}
-	if s != nil {
-		if err := s.fits(); err != nil {
+	for _, check := range []func() error{checkNamespaces, checkCgroups, l.checkForeign, network.Clash, l.checkState} {
+		if err := check(); err != nil {
 			return err
 		}
-		if l.options.Nodes != 0 && l.options.Nodes < s.Nodes {
-			return fmt.Errorf("the lab has %d nodes, and nodes are not taken away one by one: for %d run `lab down` first", s.Nodes, l.options.Nodes)
-		}
-	}
-	if s == nil && l.options.Program == "" {
-		return errors.New("there is no lab on this machine, and no program named to make one: bring it up with `lab up`, or name the lab program in Options.Program")
-	}
-	if err := l.checkDisk(s); err != nil {
-		return err
 	}
 	return artifacts.Preflight(l.request())
 }
@@ -78,7 +48,7 @@ func (l *Lab) request() artifacts.Request {
 
 // checkNamespaces tries to make the namespaces of a machine, for a process that does nothing.
 func checkNamespaces() error {
-	cmd := exec.Command("true")
+	cmd := exec.CommandContext(context.Background(), "true")
 	cmd.SysProcAttr = &unix.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET,
 	}
@@ -88,33 +58,55 @@ func checkNamespaces() error {
 	return nil
 }
 
+func checkCgroups() error {
+	_, err := cgroup.Detect()
+	return err
+}
+
 // checkForeign looks for what is called like the lab's things but is not in its journal.
-func (l *Lab) checkForeign(record journal.Record) error {
+func (l *Lab) checkForeign() error {
 	owner, present, err := network.HostLinkOwner()
+	if err != nil || !present {
+		return err
+	}
+	if owner != l.dir && owner != "" {
+		return fmt.Errorf("another lab is up on this machine, with its state in %s: take it down with `%s=%[1]s lab down` first", owner, stateDirVariable)
+	}
+	record, err := journal.Read(l.journalPath())
+	if err == nil && len(record.Links) == 0 {
+		err = fmt.Errorf("this machine has a link %s that no lab in %s knows of: if its folder was removed while it was up, run `lab down`; otherwise remove the link with `ip link del %[1]s`",
+			network.HostLink, l.dir)
+	}
+	return err
+}
+
+// checkState looks at the lab that is there, if there is one, and at the space for what is to be added.
+func (l *Lab) checkState() error {
+	record, err := journal.Read(l.journalPath())
 	if err != nil {
 		return err
 	}
-	switch {
-	case present && owner != l.dir && owner != "":
-		return fmt.Errorf("another lab is up on this machine, with its state in %s: take it down with `%s=%[1]s lab down` first", owner, stateDirVariable)
-	case present && len(record.Links) == 0:
-		return fmt.Errorf("this machine has a link %s that no lab in %s knows of: if its folder was removed while it was up, run `lab down`; otherwise remove the link with `ip link del %[1]s`", network.HostLink, l.dir)
+	s, err := l.readState()
+	if errors.Is(err, errNoLab) || record.Leaving {
+		if l.options.Program == "" {
+			return errors.New("there is no lab on this machine, and no program named to make one: bring it up with `lab up`, or name the lab program in Options.Program")
+		}
+		return l.checkDisk(diskBase + diskPerNode*cmp.Or(l.options.Nodes, DefaultNodes))
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	if err := s.fits(); err != nil {
+		return err
+	}
+	if l.options.Nodes != 0 && l.options.Nodes < s.Nodes {
+		return fmt.Errorf("the lab has %d nodes, and nodes are not taken away one by one: for %d run `lab down` first", s.Nodes, l.options.Nodes)
+	}
+	return l.checkDisk(diskPerNode * max(l.options.Nodes-s.Nodes, 0))
 }
 
-// checkDisk compares what a new lab, or new nodes of one, will need with what there is.
-func (l *Lab) checkDisk(s *state) error {
-	var need uint64
-	nodes := max(l.options.Nodes, 1)
-	if s == nil {
-		if l.options.Nodes == 0 {
-			nodes = DefaultNodes
-		}
-		need = diskBase + uint64(nodes)*diskPerNode
-	} else {
-		need = uint64(max(nodes-s.Nodes, 0)) * diskPerNode
-	}
+// checkDisk compares what is needed in the lab's folder with what there is.
+func (l *Lab) checkDisk(need int) error {
 	folder := l.dir
 	for {
 		if _, err := os.Stat(folder); err == nil || folder == "/" {
@@ -126,9 +118,9 @@ func (l *Lab) checkDisk(s *state) error {
 	if err := unix.Statfs(folder, &fs); err != nil {
 		return fmt.Errorf("look for free disk space in %s: %w", folder, err)
 	}
-	if free := fs.Bavail * uint64(fs.Bsize); free < need {
+	if free := float64(fs.Bavail) * float64(fs.Bsize); free < float64(need) {
 		return fmt.Errorf("a lab of this size needs %.1f GB of free disk space in %s, and there is %.1f GB: free some, or set %s to a folder on another disk",
-			float64(need)/1e9, l.dir, float64(free)/1e9, stateDirVariable)
+			float64(need)/1e9, l.dir, free/1e9, stateDirVariable)
 	}
 	return nil
 }

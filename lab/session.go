@@ -34,7 +34,7 @@ func (l *Lab) change(ctx context.Context, fn func(*session) error) (err error) {
 	if os.Geteuid() != 0 {
 		return errNotRoot
 	}
-	if err := os.MkdirAll(l.dir, 0o755); err != nil {
+	if err := os.MkdirAll(l.dir, 0o750); err != nil {
 		return fmt.Errorf("make the lab's folder: %w", err)
 	}
 	unlock, err := filelock.Lock(ctx, l.lockPath(), l.say)

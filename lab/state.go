@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/lab/internal/wholefile"
 )
 
 // stateFormat is raised when a lab cannot go on with the folder of an older one.
@@ -73,15 +74,7 @@ func (s *state) fits() error {
 }
 
 func (l *Lab) writeState(s *state) error {
-	content, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the lab's state: %w", err)
-	}
-	temporary := l.statePath() + ".new"
-	if err := os.WriteFile(temporary, append(content, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the lab's state: %w", err)
-	}
-	if err := os.Rename(temporary, l.statePath()); err != nil {
+	if err := wholefile.WriteJSON(l.statePath(), s, 0o600); err != nil {
 		return fmt.Errorf("write the lab's state: %w", err)
 	}
 	return nil

@@ -175,7 +175,7 @@ func readyWord(n *corev1.Node) string {
 }
 
 // Logs copies the log of a component to w. The error for a name that is none lists those that are.
-func (l *Lab) Logs(ctx context.Context, component string, w io.Writer) error {
+func (l *Lab) Logs(ctx context.Context, component string, w io.Writer) (err error) {
 	names, err := l.logNames()
 	if err != nil {
 		return err
@@ -190,13 +190,24 @@ func (l *Lab) Logs(ctx context.Context, component string, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("read the log of %s: %w", component, err)
 	}
-	defer f.Close()
-	stop := context.AfterFunc(ctx, func() { f.Close() })
-	defer stop()
-	if _, err := io.Copy(w, f); err != nil {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := io.Copy(w, untilDone{ctx, f}); err != nil {
 		return fmt.Errorf("read the log of %s: %w", component, err)
 	}
 	return nil
+}
+
+// untilDone is a reader that ends with a context.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 const logSuffix = ".log"

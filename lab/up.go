@@ -4,13 +4,14 @@
 package lab
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab/internal/journal"
 	"github.com/etcd-operator/etcd-operator/lab/internal/network"
 	"github.com/etcd-operator/etcd-operator/lab/internal/node"
+	"github.com/etcd-operator/etcd-operator/lab/internal/wholefile"
 	"github.com/etcd-operator/etcd-operator/lab/pki"
 )
 
@@ -49,41 +51,74 @@ func (s *session) up(ctx context.Context) error {
 	if err := s.prepare(set); err != nil {
 		return err
 	}
-	if err := s.ensureSwitch(ctx); err != nil {
-		return err
-	}
-	store, err := pki.Open(s.path("pki"))
-	if err != nil {
-		return err
-	}
 	began := time.Now()
-	if err := s.ensureControlPlane(ctx, store); err != nil {
-		return err
-	}
-	hashed, err := s.hashImages() // the API server needs some seconds anyway
+	started, err := s.startMachines(ctx)
 	if err != nil {
 		return err
 	}
-	started, err := s.ensureNodes(ctx, store, hashed)
-	if err != nil {
-		return err
-	}
-	t.note("%d of %d machines started", len(started), s.state.Nodes)
+	t.note("machines started: %s", started)
 	if err := s.heal(ctx); err != nil {
 		return err
 	}
-	cluster, err := s.connect()
+	return s.settle(ctx, t, started, began)
+}
+
+// startedNodes are the nodes that were switched on by this command, which has to wait for their word.
+type startedNodes map[int]bool
+
+func (s startedNodes) String() string {
+	var names []string
+	for n := 1; n <= MaxNodes; n++ {
+		if s[n] {
+			names = append(names, node.Name(n))
+		}
+	}
+	if len(names) == 0 {
+		return "all nodes were on already"
+	}
+	return strings.Join(names, ", ")
+}
+
+// startMachines switches on what is off.
+func (s *session) startMachines(ctx context.Context) (startedNodes, error) {
+	if err := s.ensureSwitch(ctx); err != nil {
+		return nil, err
+	}
+	store, err := pki.Open(s.path("pki"))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ensureControlPlane(ctx, store); err != nil {
+		return nil, err
+	}
+	tars, err := s.hashImages() // the API server needs some seconds anyway
+	if err != nil {
+		return nil, err
+	}
+	started := startedNodes{}
+	for n := 1; n <= s.state.Nodes; n++ {
+		if _, ok := s.running(node.Name(n)); ok {
+			continue
+		}
+		if err := s.startNode(ctx, store, n, tars); err != nil {
+			return nil, err
+		}
+		started[n] = true
+	}
+	return started, s.importIntoRunning(ctx, tars, started)
+}
+
+// settle waits until the cluster is as it should be. Nodes that were started have to say so themselves, after began.
+func (s *session) settle(ctx context.Context, t *stopwatch, started startedNodes, began time.Time) error {
+	c, err := s.connect()
 	if err != nil {
 		return err
 	}
-	if err := cluster.waitForAPI(ctx); err != nil {
+	if err := c.waitForAPI(ctx); err != nil {
 		return err
 	}
 	t.note("API server ready")
-	if err := s.applyAddons(ctx, cluster); err != nil {
-		return err
-	}
-	if err := s.importIntoRunning(ctx, hashed, started); err != nil {
+	if err := s.applyAddons(ctx, c); err != nil {
 		return err
 	}
 	for n := 1; n <= s.state.Nodes; n++ {
@@ -91,12 +126,12 @@ func (s *session) up(ctx context.Context) error {
 		if started[n] {
 			since = began
 		}
-		if err := cluster.waitForNode(ctx, node.Name(n), since); err != nil {
+		if err := c.waitForNode(ctx, node.Name(n), since); err != nil {
 			return err
 		}
 	}
-	t.note("%d nodes ready", s.state.Nodes)
-	if err := cluster.waitForDNS(ctx); err != nil {
+	t.note("all nodes ready: %d", s.state.Nodes)
+	if err := c.waitForDNS(ctx); err != nil {
 		return err
 	}
 	t.note("cluster DNS answers")
@@ -106,7 +141,7 @@ func (s *session) up(ctx context.Context) error {
 // prepare makes the lab's folders and writes down what it is to be.
 func (s *session) prepare(set *artifacts.Set) error {
 	for _, folder := range []string{"bin", "run", "logs", "images", "nodes", "control-plane"} {
-		if err := os.MkdirAll(s.path(folder), 0o755); err != nil {
+		if err := os.MkdirAll(s.path(folder), 0o750); err != nil {
 			return fmt.Errorf("make the lab's folders: %w", err)
 		}
 	}
@@ -129,18 +164,7 @@ func (s *session) copyProgram() error {
 	if s.options.Program == "" {
 		return nil
 	}
-	content, err := os.ReadFile(s.options.Program)
-	if err != nil {
-		return fmt.Errorf("copy the lab program: %w", err)
-	}
-	if present, err := os.ReadFile(s.program()); err == nil && bytes.Equal(present, content) {
-		return nil
-	}
-	temporary := s.program() + ".new"
-	if err := os.WriteFile(temporary, content, 0o755); err != nil {
-		return fmt.Errorf("copy the lab program: %w", err)
-	}
-	if err := os.Rename(temporary, s.program()); err != nil {
+	if err := wholefile.Copy(s.program(), s.options.Program, 0o700); err != nil {
 		return fmt.Errorf("copy the lab program: %w", err)
 	}
 	return nil
@@ -169,21 +193,6 @@ func (s *session) ensureControlPlane(ctx context.Context, store *pki.Store) erro
 		return err
 	}
 	return s.switchOn(ctx, spec, pid, nil)
-}
-
-// ensureNodes starts the nodes that are off and returns which these are.
-func (s *session) ensureNodes(ctx context.Context, store *pki.Store, tars []images.Tar) (map[int]bool, error) {
-	started := map[int]bool{}
-	for n := 1; n <= s.state.Nodes; n++ {
-		if _, ok := s.running(node.Name(n)); ok {
-			continue
-		}
-		if err := s.startNode(ctx, store, n, tars); err != nil {
-			return nil, err
-		}
-		started[n] = true
-	}
-	return started, nil
 }
 
 // node returns what node n is made of.
@@ -250,7 +259,7 @@ func (s *session) startNode(ctx context.Context, store *pki.Store, n int, tars [
 }
 
 // importIntoRunning imports what is missing into nodes that were running before, which may lack what this Up asks for.
-func (s *session) importIntoRunning(ctx context.Context, tars []images.Tar, started map[int]bool) error {
+func (s *session) importIntoRunning(ctx context.Context, tars []images.Tar, started startedNodes) error {
 	var running []int
 	for n := 1; n <= s.state.Nodes; n++ {
 		if !started[n] {
@@ -288,11 +297,8 @@ func (s *session) eachNode(nodes []int, fn func(n, pid int) error) error {
 
 // imageTars are the images that every node has: those that come with the lab and those that were loaded.
 func (s *session) imageTars() []string {
-	loaded, err := filepath.Glob(s.path("images", "*.tar"))
-	if err != nil {
-		loaded = nil // the pattern is right, so this cannot happen
-	}
-	return append(append([]string{}, s.state.Set.Images...), loaded...)
+	loaded, _ := filepath.Glob(s.path("images", "*.tar")) // it fails only for a wrong pattern
+	return slices.Concat(s.state.Set.Images, loaded)
 }
 
 // hashImages returns the images that every node has, with their hashes.

@@ -135,7 +135,7 @@ func TestAfterAPowerCutUpBringsEverythingBack(t *testing.T) {
 		t.Errorf("after the power cut the lab is %s with %v", status.Power, status.Components)
 	}
 	if conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", "172.30.0.2:6443"); err == nil {
-		conn.Close()
+		_ = conn.Close()
 		t.Error("the API server answers after the power cut")
 	}
 	if err := l.CutNode(t.Context(), 2); err == nil {

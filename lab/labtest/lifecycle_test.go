@@ -28,17 +28,22 @@ var small = []string{"--nodes=1", "--etcd-images=v3.6.16"}
 
 func TestUpRefusesBeforeItChangesAnything(t *testing.T) {
 	down(t)
-	elsewhere := func(t *testing.T) string { return filepath.Join(t.TempDir(), "state") }
+	elsewhere := func(t *testing.T) string {
+		t.Helper()
+		return filepath.Join(t.TempDir(), "state")
+	}
 	tests := []struct {
 		name    string
 		says    string
 		prepare func(t *testing.T, cmd *exec.Cmd) (stateDir string)
 	}{
 		{"not root", "run this as root", func(t *testing.T, cmd *exec.Cmd) string {
+			t.Helper()
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 			return elsewhere(t)
 		}},
 		{"its addresses are in use", "172.30.0.0/24", func(t *testing.T, _ *exec.Cmd) string {
+			t.Helper()
 			ip(t, "link", "add", "labclash", "type", "bridge")
 			t.Cleanup(func() { ip(t, "link", "del", "labclash") })
 			ip(t, "addr", "add", "172.30.0.200/25", "dev", "labclash")
@@ -46,6 +51,7 @@ func TestUpRefusesBeforeItChangesAnything(t *testing.T) {
 			return elsewhere(t)
 		}},
 		{"too little disk", "free disk space", func(t *testing.T, _ *exec.Cmd) string {
+			t.Helper()
 			dir := t.TempDir()
 			must(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"))
 			t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
@@ -55,7 +61,7 @@ func TestUpRefusesBeforeItChangesAnything(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			cmd := exec.Command(program, append([]string{"up"}, small...)...)
+			cmd := exec.CommandContext(t.Context(), program, append([]string{"up"}, small...)...)
 			stateDir := tt.prepare(t, cmd)
 			cmd.Env = append(os.Environ(), "ETCD_OPERATOR_LAB_STATE="+stateDir)
 			before := look(t)
@@ -76,14 +82,14 @@ func TestUpRefusesBeforeItChangesAnything(t *testing.T) {
 
 func ip(t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(context.Background(), "ip", args...).CombinedOutput(); err != nil {
 		t.Fatalf("ip %s: %v: %s", strings.Join(args, " "), err, out)
 	}
 }
 
 // command runs the lab program and returns what it said.
 func command(args ...string) (string, error) {
-	out, err := exec.Command(program, args...).CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), program, args...).CombinedOutput()
 	return string(out), err
 }
 
@@ -105,19 +111,27 @@ func TestUpWorksAfterACommandWasKilledAtAnyMoment(t *testing.T) {
 	between := func(from, to time.Duration) time.Duration { return from + time.Duration(random.Int64N(int64(to-from))) }
 	before := func() traces { down(t); return look(t) }()
 	up := append([]string{"up"}, small...)
+	after := func(from, to time.Duration, args ...string) func(t *testing.T) {
+		return func(t *testing.T) {
+			t.Helper()
+			killAfter(t, between(from, to), args...)
+		}
+	}
 	moments := []struct {
 		name string
 		kill func(t *testing.T)
 	}{
-		{"up, at its beginning", func(t *testing.T) { killAfter(t, between(20*time.Millisecond, 300*time.Millisecond), up...) }},
-		{"up, while machines start", func(t *testing.T) { killAfter(t, between(300*time.Millisecond, time.Second), up...) }},
-		{"up, while it waits", func(t *testing.T) { killAfter(t, between(time.Second, 6*time.Second), up...) }},
+		{"up, at its beginning", after(20*time.Millisecond, 300*time.Millisecond, up...)},
+		{"up, while machines start", after(300*time.Millisecond, time.Second, up...)},
+		{"up, while it waits", after(time.Second, 6*time.Second, up...)},
 		{"up, again and again", func(t *testing.T) {
+			t.Helper()
 			for range 8 {
 				killAfter(t, between(20*time.Millisecond, 700*time.Millisecond), up...)
 			}
 		}},
 		{"down", func(t *testing.T) {
+			t.Helper()
 			if out, err := command(up...); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -207,7 +221,7 @@ func TestDownLeavesNothingBehindAndUpRightAfterWorks(t *testing.T) {
 // refusedElsewhere wants a second lab, with a folder of its own, to be told of the first.
 func refusedElsewhere(t *testing.T) {
 	t.Helper()
-	cmd := exec.Command(program, "up")
+	cmd := exec.CommandContext(t.Context(), program, "up")
 	cmd.Env = append(os.Environ(), "ETCD_OPERATOR_LAB_STATE="+filepath.Join(t.TempDir(), "second"))
 	if out, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("another lab is up on this machine, with its state in /var/lib/etcd-operator-lab")) {
 		t.Errorf("a second lab: %v, %q", err, out)

@@ -48,7 +48,7 @@ func runTests(m *testing.M) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		if program, err = build(dir); err != nil {
 			return 0, err
 		}
@@ -72,7 +72,7 @@ func build(dir string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "lab")
-	if out, err := exec.Command("go", "build", "-o", path, "github.com/etcd-operator/etcd-operator/lab/cmd/lab").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "github.com/etcd-operator/etcd-operator/lab/cmd/lab").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the lab program: %w\n%s", err, out)
 	}
 	return path, nil

@@ -140,13 +140,19 @@ func starts(p *corev1.Pod) (int, error) {
 	return strings.Count(body, "started\n"), err
 }
 
-func get(host string) (string, error) {
-	httpClient := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := httpClient.Get(fmt.Sprintf("http://%s:%d/starts", host, webPort))
+func get(host string) (_ string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s:%d/starts", host, webPort), nil)
 	if err != nil {
 		return "", err
 	}
-	defer response.Body.Close()
+	httpClient := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := httpClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	body, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = errors.New(response.Status)
@@ -159,7 +165,7 @@ func swallowed(t *testing.T, host string) {
 	t.Helper()
 	conn, err := (&net.Dialer{Timeout: 700 * time.Millisecond}).DialContext(t.Context(), "tcp", fmt.Sprintf("%s:%d", host, webPort))
 	if err == nil {
-		conn.Close()
+		_ = conn.Close()
 		t.Errorf("%s still answers", host)
 		return
 	}

@@ -65,14 +65,12 @@ func sysctls(t *testing.T) map[string]string {
 	}
 	values := map[string]string{}
 	must(t, filepath.WalkDir("/proc/sys", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || slices.ContainsFunc(volatile, func(v string) bool { return strings.Contains(path, v) }) {
-			return nil
-		}
-		if info, err := d.Info(); err != nil || info.Mode().Perm()&0o400 == 0 {
-			return nil // to be written only
-		}
-		if content, err := os.ReadFile(path); err == nil {
-			values[path] = string(content)
+		counts := slices.ContainsFunc(volatile, func(v string) bool { return strings.Contains(path, v) })
+		if err == nil && !d.IsDir() && !counts {
+			// What cannot be read can only be written, or is gone by now.
+			if content, err := os.ReadFile(path); err == nil {
+				values[path] = string(content)
+			}
 		}
 		return nil
 	}))
@@ -160,7 +158,7 @@ func pids(t *testing.T) []int {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	must(t, err)
-	var pids []int
+	pids := make([]int, 0, len(folders))
 	for _, f := range folders {
 		pid, err := strconv.Atoi(filepath.Base(f))
 		must(t, err)

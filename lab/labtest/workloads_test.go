@@ -162,7 +162,7 @@ func podLog(t *testing.T, c kubernetes.Interface, ns, name string) string {
 	t.Helper()
 	stream, err := c.CoreV1().Pods(ns).GetLogs(name, &corev1.PodLogOptions{}).Stream(t.Context())
 	must(t, err)
-	defer stream.Close()
+	defer func() { _ = stream.Close() }()
 	said, err := io.ReadAll(stream)
 	must(t, err)
 	return string(said)
@@ -209,8 +209,11 @@ func TestPodSecurityAdmissionIsOn(t *testing.T) {
 	must(t, err)
 	eventually(t, 20*time.Second, "a pod that may not run refused", func(ctx context.Context) error {
 		_, err := c.CoreV1().Pods(ns).Create(ctx, web(ns, "web", "node1"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
-			return fmt.Errorf("the answer was %v", err)
+		if err == nil {
+			return errors.New("it was accepted")
+		}
+		if !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
+			return err
 		}
 		return nil
 	})

@@ -88,26 +88,39 @@ func statusCommand() *cobra.Command {
 }
 
 func printStatus(out io.Writer, s lab.Status) error {
-	switch s.Power {
-	case lab.Absent:
-		fmt.Fprintln(out, "There is no lab. Bring one up with `lab up`.")
+	sentence, ok := map[lab.Power]string{
+		lab.Absent:  "There is no lab. Bring one up with `lab up`.",
+		lab.Off:     "The lab in %s is switched off. Bring it back with `lab up`.",
+		lab.Partial: "The lab in %s is partly up. Complete it with `lab up`.",
+		lab.On:      "The lab in %s is up.",
+	}[s.Power]
+	if !ok {
+		return fmt.Errorf("unknown state %q of the lab", s.Power)
+	}
+	fmt.Fprintln(out, strings.ReplaceAll(sentence, "%s", s.Dir))
+	if s.Power == lab.Absent {
 		return nil
-	case lab.Off:
-		fmt.Fprintf(out, "The lab in %s is switched off. Bring it back with `lab up`.\n", s.Dir)
-	case lab.Partial:
-		fmt.Fprintf(out, "The lab in %s is partly up. Complete it with `lab up`.\n", s.Dir)
-	case lab.On:
-		fmt.Fprintf(out, "The lab in %s is up.\n", s.Dir)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nNODE\tADDRESS\tZONE\tPOWER\tNETWORK\tKUBERNETES")
 	for _, n := range s.Nodes {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Address, n.Zone, word(n.On, "on", "off"), word(n.Cut, "cut off", "connected"), n.Ready)
 	}
-	if len(s.Components) > 0 {
+	printComponents(table, s.Components)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, p := range s.CutPods {
+		fmt.Fprintf(out, "\nThe pod %s/%s on %s is cut off from the network.\n", p.Namespace, p.Name, p.Node)
+	}
+	return nil
+}
+
+func printComponents(table io.Writer, components []lab.ComponentStatus) {
+	if len(components) > 0 {
 		fmt.Fprintln(table, "\nCOMPONENT\tPID\tRESTARTS")
 	}
-	for _, c := range s.Components {
+	for _, c := range components {
 		pid := strconv.Itoa(c.PID)
 		if c.PID == 0 {
 			pid = "down"
@@ -118,16 +131,6 @@ func printStatus(out io.Writer, s lab.Status) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, pid, restarts)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	for _, p := range s.CutPods {
-		fmt.Fprintf(out, "\nThe pod %s/%s on %s is cut off from the network.", p.Namespace, p.Name, p.Node)
-	}
-	if len(s.CutPods) > 0 {
-		fmt.Fprintln(out)
-	}
-	return nil
 }
 
 func word(b bool, yes, no string) string {

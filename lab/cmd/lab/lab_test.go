@@ -77,8 +77,16 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 func TestWithoutALabEveryCommandSaysWhatToDo(t *testing.T) {
 	tar := filepath.Join(t.TempDir(), "image.tar")
 	for _, args := range [][]string{
-		{"load", tar}, {"logs", "etcd"}, {"kubeconfig"}, {"node", "cut", "1"}, {"node", "heal", "node2"}, {"node", "kill", "1"}, {"node", "start", "1"},
-		{"pod", "cut", "a/b"}, {"pod", "heal", "a/b"}, {"power-cut"},
+		{"load", tar},
+		{"logs", "etcd"},
+		{"kubeconfig"},
+		{"node", "cut", "1"},
+		{"node", "heal", "node2"},
+		{"node", "kill", "1"},
+		{"node", "start", "1"},
+		{"pod", "cut", "a/b"},
+		{"pod", "heal", "a/b"},
+		{"power-cut"},
 	} {
 		if _, err := run(t, args...); err == nil || !strings.Contains(err.Error(), "there is no lab on this machine: bring one up with `lab up`") {
 			t.Errorf("lab %s: %v", strings.Join(args, " "), err)

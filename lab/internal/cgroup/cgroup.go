@@ -7,10 +7,8 @@
 package cgroup
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,15 +30,11 @@ type Tree []Hierarchy
 
 // Detect finds the hierarchies that are mounted.
 func Detect() (Tree, error) {
-	f, err := os.Open("/proc/self/mountinfo")
+	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, fmt.Errorf("look for cgroup hierarchies: %w", err)
 	}
-	defer f.Close()
-	t, err := parse(f)
-	if err != nil {
-		return nil, fmt.Errorf("look for cgroup hierarchies: %w", err)
-	}
+	t := parse(string(mountinfo))
 	if len(t) == 0 {
 		return nil, errors.New("no cgroup hierarchy is mounted: mount one, on most systems with `mount -t cgroup2 none /sys/fs/cgroup`")
 	}
@@ -48,11 +42,10 @@ func Detect() (Tree, error) {
 }
 
 // parse reads /proc/self/mountinfo.
-func parse(mountinfo io.Reader) (Tree, error) {
+func parse(mountinfo string) Tree {
 	var t Tree
-	lines := bufio.NewScanner(mountinfo)
-	for lines.Scan() {
-		before, after, ok := strings.Cut(lines.Text(), " - ")
+	for line := range strings.Lines(mountinfo) {
+		before, after, ok := strings.Cut(line, " - ")
 		fields, source := strings.Fields(before), strings.Fields(after)
 		if !ok || len(fields) < 6 || len(source) < 3 {
 			continue
@@ -74,7 +67,7 @@ func parse(mountinfo io.Reader) (Tree, error) {
 			t = append(t, h)
 		}
 	}
-	return t, lines.Err()
+	return t
 }
 
 // controllersV1 are the mount options that name a controller of v1.
@@ -134,7 +127,7 @@ func (t Tree) Create(name string, journal Journal) error {
 				}
 			}
 			folder := filepath.Join(parent, part)
-			if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			if err := os.Mkdir(folder, 0o750); err != nil && !errors.Is(err, os.ErrExist) {
 				return fmt.Errorf("make a cgroup: %w", err)
 			}
 			if slices.Contains(h.Controllers, "cpuset") {
@@ -159,7 +152,7 @@ func fillCpuset(parent, folder string) error {
 		if err != nil {
 			return fmt.Errorf("set up a cgroup: %w", err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, file), value, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, file), value, 0o600); err != nil { //nolint:gosec // the kernel says where it is
 			return fmt.Errorf("set up a cgroup: %w", err)
 		}
 	}
@@ -189,7 +182,7 @@ func handDown(folder string, root bool, journal Journal) error {
 				return err
 			}
 		}
-		if err := os.WriteFile(file, []byte("+"+c), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte("+"+c), 0o600); err != nil {
 			return fmt.Errorf("hand the cgroup controller %s down (in a container this is refused: run the lab on the machine itself): %w", c, err)
 		}
 	}
@@ -205,7 +198,7 @@ func words(file string) ([]string, error) {
 func Enter(folders []string) error {
 	for _, folder := range folders {
 		// 0 is the process that writes, whatever its pid is called in its namespace.
-		if err := os.WriteFile(filepath.Join(folder, "cgroup.procs"), []byte("0"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, "cgroup.procs"), []byte("0"), 0o600); err != nil {
 			return fmt.Errorf("enter a cgroup: %w", err)
 		}
 	}

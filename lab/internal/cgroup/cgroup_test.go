@@ -6,7 +6,6 @@ package cgroup
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,12 +21,12 @@ func TestParseFindsEachHierarchyOnce(t *testing.T) {
 		{
 			name: "v1 with an empty v2 beside it",
 			mountinfo: `21 1 254:0 / / rw,relatime - ext4 /dev/vda rw
-30 21 0:26 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
-31 30 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:5 - cgroup cgroup rw,cpu,cpuacct
-32 30 0:28 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset
-33 30 0:29 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,xattr,name=systemd
-34 30 0:30 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw,nsdelegate
-35 30 0:28 / /somewhere/else/cpuset rw,relatime - cgroup cgroup rw,cpuset
+30 21 0:26 / /sys/fs/cgroup rw,relatime - tmpfs none rw,mode=755
+31 30 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:5 - cgroup none rw,cpu,cpuacct
+32 30 0:28 / /sys/fs/cgroup/cpuset rw,relatime - cgroup none rw,cpuset
+33 30 0:29 / /sys/fs/cgroup/systemd rw,relatime - cgroup none rw,xattr,name=systemd
+34 30 0:30 / /sys/fs/cgroup/unified rw,relatime - cgroup2 none rw,nsdelegate
+35 30 0:28 / /somewhere/else/cpuset rw,relatime - cgroup none rw,cpuset
 `,
 			want: Tree{
 				{Path: "/sys/fs/cgroup/cpu,cpuacct", Controllers: []string{"cpu", "cpuacct"}},
@@ -40,8 +39,8 @@ func TestParseFindsEachHierarchyOnce(t *testing.T) {
 		{
 			name: "v2",
 			mountinfo: `21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-30 21 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot
-31 21 0:26 / /run/other rw - cgroup2 cgroup2 rw
+30 21 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 none rw,nsdelegate,memory_recursiveprot
+31 21 0:26 / /run/other rw - cgroup2 none rw
 `,
 			want:    Tree{{Path: "/sys/fs/cgroup", Unified: true}},
 			version: 2,
@@ -50,10 +49,7 @@ func TestParseFindsEachHierarchyOnce(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := parse(strings.NewReader(tt.mountinfo))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := parse(tt.mountinfo)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

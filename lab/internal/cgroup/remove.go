@@ -66,12 +66,9 @@ func Remove(ctx context.Context, folder string) error {
 // below returns folder and all folders below it, parents before children, or nothing if it does not exist.
 func below(folder string) []string {
 	var folders []string
-	// Groups come and go while one looks; those that cannot be read are gone.
+	// Groups come and go while one looks: what cannot be read is gone, and so is no error.
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if d.IsDir() {
+		if err == nil && d.IsDir() {
 			folders = append(folders, path)
 		}
 		return nil
@@ -88,7 +85,7 @@ func (t Tree) TakeBack(controllers []string) error {
 		}
 		file := filepath.Join(h.Path, "cgroup.subtree_control")
 		for _, c := range controllers {
-			err := os.WriteFile(file, []byte("-"+c), 0o644)
+			err := os.WriteFile(file, []byte("-"+c), 0o600)
 			if err != nil && !errors.Is(err, unix.EBUSY) {
 				return fmt.Errorf("take the cgroup controller %s back: %w", c, err)
 			}

@@ -47,7 +47,7 @@ func Lock(ctx context.Context, path string, progress io.Writer) (unlock func() e
 
 // try returns the locked file, or nil if another process has it.
 func try(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

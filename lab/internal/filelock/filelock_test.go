@@ -70,7 +70,7 @@ func TestALockOnAFileThatWasRemovedDoesNotCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := <-got
-	defer second()
+	defer func() { _ = second() }()
 	f, err := try(path)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/etcd-operator/etcd-operator/lab/internal/wholefile"
 )
 
 // known is the hash of a tar when it was last read, and by what it is seen that it has not changed since.
@@ -52,19 +54,19 @@ func HashAll(memory string, paths []string) ([]Tar, error) {
 	for i, path := range paths {
 		now[path] = found[i]
 	}
-	if err := writeJSON(memory, now); err != nil {
+	if err := wholefile.WriteJSON(memory, now, 0o600); err != nil {
 		return nil, fmt.Errorf("remember the hashes of images: %w", err)
 	}
 	return tars, nil
 }
 
 // hash reads the tar at path unless it looks as it did before.
-func hash(path string, before known) (known, error) {
+func hash(path string, before known) (_ known, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return known{}, fmt.Errorf("read an image: %w", err)
 	}
-	defer f.Close()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
 		return known{}, fmt.Errorf("read an image: %w", err)
@@ -79,16 +81,4 @@ func hash(path string, before known) (known, error) {
 	}
 	now.Hash = hex.EncodeToString(h.Sum(nil))
 	return now, nil
-}
-
-// writeJSON replaces a file in one step.
-func writeJSON(path string, value any) error {
-	content, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", content, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/etcd-operator/etcd-operator/lab/internal/wholefile"
 )
 
 // Tar is an image tar.
@@ -89,7 +91,7 @@ func (s Store) have() (map[string]string, error) {
 }
 
 func (s Store) remember(have map[string]string) error {
-	if err := writeJSON(s.Record, have); err != nil {
+	if err := wholefile.WriteJSON(s.Record, have, 0o600); err != nil {
 		return fmt.Errorf("remember which images a node has: %w", err)
 	}
 	return nil

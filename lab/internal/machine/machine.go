@@ -92,24 +92,31 @@ type Starting struct {
 const reportFD = 3
 
 // Start starts the process of a machine.
-func Start(c Config) (*Starting, error) {
-	log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+func Start(c Config) (_ *Starting, err error) {
+	var theirs []*os.File // the process has copies of these
+	defer func() {
+		for _, f := range theirs {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("start a machine: %w", err)
 	}
-	defer log.Close()
+	theirs = append(theirs, log)
 	specRead, specWrite, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start a machine: %w", err)
 	}
-	defer specRead.Close()
+	theirs = append(theirs, specRead)
 	answerRead, answerWrite, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start a machine: %w", err), specWrite.Close())
 	}
-	defer answerWrite.Close()
+	theirs = append(theirs, answerWrite)
 
-	cmd := exec.Command(c.Command[0], c.Command[1:]...)
+	// It is meant to outlive whatever the caller is doing, so no context of the caller's ends it.
+	cmd := exec.CommandContext(context.Background(), c.Command[0], c.Command[1:]...)
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = specRead, log, log
 	cmd.ExtraFiles = []*os.File{answerWrite} // becomes reportFD

@@ -4,10 +4,11 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -49,45 +50,34 @@ func setUp(spec Spec) error {
 }
 
 // mountAll makes the mounts, and shows again what they hide of keep.
-func mountAll(mounts []Mount, keep []string) error {
-	// All folders are opened first: a later mount may hide them.
-	open := func(path string) (string, func(), error) {
-		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return "", nil, fmt.Errorf("open %s: %w", path, err)
-		}
-		return "/proc/self/fd/" + strconv.Itoa(fd), func() { unix.Close(fd) }, nil
-	}
-	sources := map[string]string{}
-	var hidden []Mount
+func mountAll(mounts []Mount, keep []string) (err error) {
+	all := slices.Clone(mounts)
 	for _, path := range keep {
 		if hides(mounts, path) {
-			hidden = append(hidden, Mount{Source: path, Target: path})
+			all = append(all, Mount{Source: path, Target: path})
 		}
 	}
-	all := append(append([]Mount{}, mounts...), hidden...)
-	for _, m := range all {
-		if m.Source == "" || sources[m.Source] != "" {
+	// All folders are opened first: a later mount may hide them.
+	sources := make([]int, len(all))
+	for i, m := range all {
+		if m.Source == "" {
 			continue
 		}
-		path, done, err := open(m.Source)
-		if err != nil {
-			return err
+		if sources[i], err = unix.Open(m.Source, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+			return fmt.Errorf("open %s: %w", m.Source, err)
 		}
-		defer done()
-		sources[m.Source] = path
+		defer func() { err = errors.Join(err, unix.Close(sources[i])) }()
 	}
 	for i, m := range all {
 		if i >= len(mounts) {
-			if err := os.MkdirAll(m.Target, 0o755); err != nil {
+			if err := os.MkdirAll(m.Target, 0o750); err != nil {
 				return fmt.Errorf("keep %s visible: %w", m.Target, err)
 			}
 		}
-		var err error
 		if m.Source == "" {
 			err = unix.Mount("tmpfs", m.Target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755")
 		} else {
-			err = unix.Mount(sources[m.Source], m.Target, "", unix.MS_BIND, "")
+			err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", sources[i]), m.Target, "", unix.MS_BIND, "")
 		}
 		if err != nil {
 			return fmt.Errorf("mount %q at %s: %w", m.Source, m.Target, err)
@@ -117,7 +107,7 @@ func maskSysctls(values map[string]string) error {
 	}
 	for name, value := range values {
 		file := filepath.Join(dir, strings.ReplaceAll(name, "/", "."))
-		if err := os.WriteFile(file, []byte(value+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(value+"\n"), 0o600); err != nil {
 			return fmt.Errorf("mask kernel settings: %w", err)
 		}
 		target := filepath.Join("/proc/sys", name)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/etcd-operator/etcd-operator/lab/internal/wholefile"
 )
 
 // Report is how the components of a machine are.
@@ -35,14 +37,7 @@ func (s *supervisor) note() {
 	for i, c := range s.components {
 		r.Components[i] = ComponentReport{Name: c.Name, PID: c.pid, Done: c.done, Restarts: c.restarts, Exit: c.exit}
 	}
-	content, err := json.Marshal(r)
-	if err == nil {
-		err = os.WriteFile(s.report+".new", content, 0o644)
-	}
-	if err == nil {
-		err = os.Rename(s.report+".new", s.report)
-	}
-	if err != nil {
+	if err := wholefile.WriteJSON(s.report, r, 0o600); err != nil {
 		s.say("cannot report: %v", err)
 	}
 }

@@ -144,17 +144,17 @@ func (s *supervisor) say(format string, args ...any) {
 }
 
 // spawn starts a program, its output appended to the component's log.
-func spawn(c Component) (int, error) {
+func spawn(c Component) (_ int, err error) {
 	in, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
 	}
-	defer in.Close()
-	out, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0, err
 	}
-	defer out.Close()
+	defer func() { err = errors.Join(err, out.Close()) }()
 	// Not os/exec, which would compete with reap for the end of the process.
 	return syscall.ForkExec(c.Command[0], c.Command, &syscall.ProcAttr{
 		Dir:   "/",

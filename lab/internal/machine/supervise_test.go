@@ -24,6 +24,7 @@ type house struct {
 }
 
 func newHouse(t *testing.T, components ...Component) *house {
+	t.Helper()
 	h := &house{broken: map[string]bool{}}
 	h.supervisor = &supervisor{
 		report: filepath.Join(t.TempDir(), "report"),
@@ -63,7 +64,7 @@ func (h *house) state(t *testing.T) []string {
 	if err := json.Unmarshal(content, &r); err != nil {
 		t.Fatal(err)
 	}
-	var lines []string
+	lines := make([]string, 0, len(r.Components))
 	for _, c := range r.Components {
 		line := c.Name
 		switch {

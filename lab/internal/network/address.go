@@ -12,8 +12,7 @@
 //	+------+---------------------+-----------------+-------+
 //	     node1                 node2             node3
 //	   172.30.0.11           172.30.0.12       172.30.0.13
-//	   cni0 10.244.1.1       cni0 10.244.2.1   cni0 10.244.3.1
-//	    pods                  pods              pods
+//	   cni0 10.244.1.1       cni0 10.244.2.1   cni0 10.244.3.1, with the pods behind them
 //
 // Only etcdlab0 and the routes through it are in the machine's own namespace, so nothing of the lab takes a port or an
 // address there or meets its firewall. A node is cut off by disabling its port of the bridge lab0, a pod by disabling its port
@@ -29,10 +28,16 @@ import (
 const (
 	// HostLink is the only link in the machine's own network namespace.
 	HostLink = "etcdlab0"
-	// Host is the machine's address in the lab, ControlPlane the API server's.
-	Host, ControlPlane = "172.30.0.1", "172.30.0.2"
-	// Machines is the range of the nodes and the control plane, Pods the one of all pods, Services the one of ClusterIPs.
-	Machines, Pods, Services = "172.30.0.0/24", "10.244.0.0/16", "10.96.0.0/16"
+	// Host is the machine's address in the lab.
+	Host = "172.30.0.1"
+	// ControlPlane is the API server's address.
+	ControlPlane = "172.30.0.2"
+	// Machines is the range of the nodes and the control plane.
+	Machines = "172.30.0.0/24"
+	// Pods is the range of all pods.
+	Pods = "10.244.0.0/16"
+	// Services is the range of ClusterIPs.
+	Services = "10.96.0.0/16"
 	// DNS is the ClusterIP of the cluster's name server.
 	DNS = "10.96.0.10"
 	// MaxNodes is the number of nodes that there are routes for.

@@ -115,7 +115,7 @@ func configureRouter() error {
 		{"ip_forward", "1"},
 	}
 	for _, s := range settings {
-		if err := os.WriteFile("/proc/sys/net/ipv4/"+s[0], []byte(s[1]), 0o644); err != nil {
+		if err := os.WriteFile("/proc/sys/net/ipv4/"+s[0], []byte(s[1]), 0o600); err != nil {
 			return err
 		}
 	}

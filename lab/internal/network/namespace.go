@@ -51,13 +51,12 @@ func enter(pid int) (back func() error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, here.Close())
 	}
-	defer there.Close()
-	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
+	err = unix.Setns(int(there.Fd()), unix.CLONE_NEWNET)
+	if err := errors.Join(err, there.Close()); err != nil {
 		return nil, errors.Join(err, here.Close())
 	}
 	return func() error {
-		defer here.Close()
-		return unix.Setns(int(here.Fd()), unix.CLONE_NEWNET)
+		return errors.Join(unix.Setns(int(here.Fd()), unix.CLONE_NEWNET), here.Close())
 	}, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab/internal/images"
 	"github.com/etcd-operator/etcd-operator/lab/internal/machine"
 	"github.com/etcd-operator/etcd-operator/lab/internal/network"
+	"github.com/etcd-operator/etcd-operator/lab/internal/wholefile"
 	"github.com/etcd-operator/etcd-operator/lab/pki"
 )
 
@@ -124,7 +124,7 @@ type Wanted struct {
 // Write makes the node's folders and writes its configuration.
 func (n Node) Write() error {
 	for _, folder := range []string{"config/cni", "var-lib/kubelet/volume-plugins", "log", "volumes"} {
-		if err := os.MkdirAll(filepath.Join(n.Dir, folder), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(n.Dir, folder), 0o750); err != nil {
 			return fmt.Errorf("make the folders of %s: %w", Name(n.Number), err)
 		}
 	}
@@ -138,8 +138,7 @@ func (n Node) Write() error {
 		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
 			continue
 		}
-		temporary := path + ".new"
-		if err := errors.Join(os.WriteFile(temporary, content, 0o644), os.Rename(temporary, path)); err != nil {
+		if err := wholefile.Write(path, content, 0o600); err != nil {
 			return fmt.Errorf("configure %s: %w", Name(n.Number), err)
 		}
 	}

@@ -63,7 +63,7 @@ func (id Identity) Alive() bool {
 }
 
 // Kill ends the process at once and waits until it has ended. A process that has ended before is no error.
-func (id Identity) Kill(ctx context.Context) error {
+func (id Identity) Kill(ctx context.Context) (err error) {
 	if !id.Alive() {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (id Identity) Kill(ctx context.Context) error {
 	} else if err != nil {
 		return fmt.Errorf("open process %d: %w", id.PID, err)
 	}
-	defer unix.Close(fd)
+	defer func() { err = errors.Join(err, unix.Close(fd)) }()
 	// Only now that fd holds whatever process has this pid is it certain that the one asked about is the one killed.
 	if !id.Alive() {
 		return nil

@@ -59,7 +59,7 @@ func TestIdentityIsNotAliveForAnotherProcessWithTheSamePID(t *testing.T) {
 }
 
 func TestKillEndsTheProcessBeforeItReturnsEvenIfNobodyReapsIt(t *testing.T) {
-	cmd := exec.Command("sleep", "600")
+	cmd := exec.CommandContext(t.Context(), "sleep", "600")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
