@@ -19,8 +19,9 @@ if [[ ! -x $linter ]]; then
   mv "$linter.$$" "$linter"
 fi
 
-config=$PWD/.golangci.yml
+config=$PWD/.golangci.yml failed=0
 for module in "$@"; do
   echo "golangci-lint in $module"
-  (cd "$module" && "$linter" run --config "$config" ./...)
+  (cd "$module" && "$linter" run --config "$config" ./...) || failed=1
 done
+exit $failed

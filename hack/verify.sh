@@ -27,7 +27,7 @@ complain "These files are not formatted:" "gofmt -w <file>" < <(
 echo "go mod tidy"
 while read -r file; do
   module=$(dirname "$file")
-  complain "go.mod or go.sum in $module is not tidy:" "go -C $module mod tidy" < <(go -C "$module" mod tidy -diff 2>&1 || true)
+  complain "go.mod or go.sum in $module is not tidy:" "go -C $module mod tidy" < <(go -C "$module" mod tidy -diff 2>&1 | head -n 30 || true)
 done < <(git ls-files -co --exclude-standard -- go.mod '*/go.mod')
 
 for module in "$@"; do

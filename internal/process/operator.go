@@ -151,10 +151,11 @@ func (o Operator) serve(ctx context.Context, cfg *rest.Config, s Settings, logge
 // work brings the CRD into place and then runs the controllers until ctx ends or
 // the leadership is lost.
 func (o Operator) work(ctx context.Context, cfg *rest.Config, s Settings, ready *readiness, logger logr.Logger) error {
-	if err := o.awaitCRD(ctx, cfg, s, ready, logger); err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
+	err := o.awaitCRD(ctx, cfg, s, ready, logger)
+	if ctx.Err() != nil {
+		return nil // it was asked to end, which is no failure
+	}
+	if err != nil {
 		return err
 	}
 
