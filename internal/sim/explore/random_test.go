@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 100_000, "how many random schedules to play")
+	schedules = flag.Int("schedules", 100, "how many random schedules to play")
+	most      = flag.Int64("most-failures", 10, "after how many failures to stop")
 	firstSeed = flag.Uint64("seed", 1, "the first seed")
 	schedule  = flag.String("schedule", "", "play the schedule that a failure printed, with all that happens in it")
 )
@@ -33,7 +34,7 @@ func TestRandomSchedulesEndWell(t *testing.T) {
 		group.Go(func() {
 			for {
 				i := next.Add(1) - 1
-				if i >= int64(*schedules) || failed.Load() >= 10 {
+				if i >= int64(*schedules) || failed.Load() >= *most {
 					return
 				}
 				s := sim.RandomSchedule(*firstSeed + uint64(i)) //nolint:gosec // not negative

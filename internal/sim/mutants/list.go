@@ -1,0 +1,58 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// mutant is a deliberate fault: one text of one file is replaced by another.
+type mutant struct {
+	name string
+	// file is relative to internal/cluster.
+	file     string
+	old, new string
+}
+
+// mutants are faults that an operator of etcd can have. Each has to be caught.
+var mutants = []mutant{
+	{"quorum is half of the voters", "snapshot/quorum.go", "return voters/2 + 1 }", "return voters / 2 }"},
+	{"one healthy voter counts as a quorum", "snapshot/quorum.go", "v.Healthy >= Quorum(v.Voters) }", "v.Healthy > 0 }"},
+	{"everything with our labels is ours", "observe/observe.go", "if snapshot.IsOwned(s.Cluster, &claim) ||", "if true ||"},
+	{"without quorum the operator goes on", "plan/quorum.go", `p.stop(QuorumLost,`, `p.refuse(QuorumLost,`},
+	{"members that wait for a leader are taken for gone", "plan/quorum.go", `p.stop(NoLeader,`, `p.refuse(NoLeader,`},
+	{"all data lost: start over", "plan/quorum.go", "case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:", "case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:\n\t\treturn p.recordSeed(\"start over\")"},
+	{"pods are not given back without quorum", "plan/quorum.go", "if step := p.revive(); step != nil {", "if step := p.revive(); step != nil && false {"},
+	{"seed lost: start another one", "plan/bootstrap.go", `p.stop(SeedLost,`, `return &Step{Kind: Record, Facts: forget, Why: "again"}
+		p.stop(SeedLost,`},
+	{"the seed's pod is not recorded before it may start", "plan/bootstrap.go", `Token: record.Token, PodUID: string(pod.UID)}}}`, `Token: record.Token, PodUID: "any"}}}`},
+	{"a first report looks like another operator's", "report/report.go", "status.Bootstrap = &v1beta2.BootstrapStatus{}", "_ = status"},
+	{"the seed is not gated", "manifests/pod.go", "pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: SchedulingGate}}", "_ = SchedulingGate"},
+	{"every member starts a new cluster", "manifests/pod.go", `state := "existing"`, `state := "new"`},
+	{"members join with a list of themselves", "plan/members.go", "for _, name := range p.peerNames() {", "for _, name := range p.peerNames()[:1] {"},
+	{"a voter is given up without projecting the quorum", "plan/members.go", "after := p.votes.AfterRemoving(m.IsHealthy()); !after.HasQuorum() {", "after := p.votes.AfterRemoving(m.IsHealthy()); !after.HasQuorum() && false {"},
+	{"dead voters are not given up", "plan/members.go", "if !m.IsVoter() {\n\t\t\tcontinue", "if true {\n\t\t\tcontinue"},
+	{"dead learners are not given up", "plan/members.go", "if !m.IsLearner() {\n\t\t\tcontinue", "if true {\n\t\t\tcontinue"},
+	{"volumes of removed members stay", "plan/members.go", "case m.Pod == nil && m.Claim != nil && m.Claim.DeletionTimestamp == nil:", "case false:"},
+	{"pods of removed members stay", "plan/members.go", "case m.Pod != nil && m.Pod.DeletionTimestamp == nil:", "case false:"},
+	{"one member too many is always wanted", "plan/members.go", "if p.wantsSurge() {", "if true {"},
+	{"a pod that has ended stays", "plan/members.go", "case isFinished(m.Pod) && !m.IsTerminating():", "case false:"},
+	{"an unjoined pod is kept whatever the spec says", "plan/members.go", "return manifests.NeedsReplacing(c, pod) || manifests.NeedsImage(c, pod)", "return false && manifests.NeedsReplacing(c, pod)"},
+	{"no successor for what cannot be changed in place", "plan/change.go", "return p.byNewMember(&m) && !p.makeRoomFirst(&m) })", "return false && p.byNewMember(&m) && !p.makeRoomFirst(&m) })"},
+	{"remove before add", "plan/change.go", "return pod != nil && pod.AntiAffinity &&", "return pod != pod ||"},
+	{"the successor is the one that goes", "plan/change.go", "case p.surging() && slices.ContainsFunc(list, isJoining):", "case false:"},
+	{"two members are interrupted at once", "plan/change.go", "if candidate == nil || !p.othersWell(candidate) {", "if candidate == nil {"},
+	{"the only voter is interrupted", "plan/change.go", "return !p.votes.AfterInterrupting(m.IsHealthy()).HasQuorum()", "return false"},
+	{"a sick member is not corrected first", "plan/change.go", "return []int{b2i(!m.IsHealthy()), b2i(isDrained(m)), b2i(!m.IsLeader())}", "return []int{b2i(m.IsHealthy()), b2i(isDrained(m)), b2i(!m.IsLeader())}"},
+	{"drained members are not given back to clients", "plan/change.go", `setLabel(changed, manifests.LabelServing, "true")`, "_ = changed"},
+	{"members are not marked as joined", "plan/change.go", "setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))", "_ = changed"},
+	{"volumes are not grown", "plan/change.go", "want.Cmp(have) > 0", "want.Cmp(have) > 5"},
+	{"any version change is allowed", "plan/change.go", "return etcdversion.CheckChange(p.oldestVersion(), *p.target())", "return nil"},
+	{"a pause is no pause", "plan/plan.go", "case c.Spec.Paused:", "case false:"},
+	{"names of others are taken", "plan/plan.go", "case len(p.s.Taken()) > 0:", "case false:"},
+	{"a crashing member is never given up", "plan/trouble.go", "case crashes(pod) >= crashesOfAChange, crashes(pod) >= crashesUntilReplaced && p.othersRunTheSame(m):", "case false:"},
+	{"a member whose data is gone is waited for", "plan/trouble.go", "case lostData(pod):", "case false:"},
+	{"a lost volume is waited for", "plan/trouble.go", "case claim != nil && claim.Status.Phase == corev1.ClaimLost:", "case false:"},
+	{"a pod is deleted whoever it is by now", "act/act.go", "return client.Preconditions{UID: &uid}", "return client.GracePeriodSeconds(10)"},
+	{"a pod is patched whatever it is by now", "act/act.go", "client.MergeFromWithOptimisticLock{})", ")"},
+	{"facts are written onto whatever is there", "act/act.go", "cluster := s.Cluster.DeepCopy()", "cluster := s.Cluster.DeepCopy()\n\tcluster.ResourceVersion = \"\""},
+	{"resources are changed again and again", "act/act.go", "noted.Annotations = pod.Annotations", "_ = pod"},
+	{"the status is written at every look", "report/report.go", "if old.Status == c.Status && old.Reason == c.Reason && old.Message == c.Message {", "if false {"},
+}
