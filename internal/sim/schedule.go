@@ -33,6 +33,9 @@ var bases = []Scenario{
 	{Name: "one", Options: Options{Size: 1}},
 }
 
+// enoughForLost is how long a cluster is watched that faults have destroyed.
+const enoughForLost = 3 * time.Minute
+
 const fromNothing = 2 // so many of the bases begin without a cluster
 
 // begun holds the worlds that are cloned.
@@ -108,11 +111,15 @@ func (s Schedule) Play(trace func(string)) error {
 // operator then rests. Where faults destroyed a majority of the data, or all of it, it
 // says why it cannot.
 func (w *World) mustRecover() error {
-	if err := w.RunUntil(w.Loop.Now()+patience, func() bool { return w.isSettled(w) }); err != nil {
+	begin := w.Loop.Now()
+	lost := func() bool {
+		return w.Loop.Now() > begin+enoughForLost && w.truth.excused() && !w.SaysReady() && w.saysWhy()
+	}
+	if err := w.RunUntil(begin+patience, func() bool { return w.isSettled(w) || lost() }); err != nil {
 		return err
 	}
 	if !w.isSettled(w) {
-		if w.truth.excused() && !w.SaysReady() && w.saysWhy() {
+		if lost() {
 			return nil
 		}
 		return fmt.Errorf("not whole after %s: %w; %s", patience, w.asAskedFor(), w.Explain())
