@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -287,6 +288,36 @@ func TestTheProgramsExplainThemselves(t *testing.T) {
 		args := []string{"-gc-interval=10m", "-create-crd=true", "-cluster-wide=false", "-listen-addr=0.0.0.0:8080", "-version"}
 		testExplanation(t, "etcd-operator", nil, args, 0, "etcd-operator Version: ")
 	})
+}
+
+// Flags that come and go without the page that lists them would be found by nobody.
+func TestEveryFlagIsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/installing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, match := range regexp.MustCompile("(?m)^\\| `-([a-z-]+)`").FindAllStringSubmatch(string(page), -1) {
+		documented[match[1]] = false
+	}
+	for name := range definitions {
+		help, err := program(t, name, nil, "-h").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile("(?m)^  -([a-z-]+)").FindAllStringSubmatch(string(help), -1) {
+			if _, there := documented[match[1]]; !there {
+				t.Errorf("docs/installing.md does not list -%s of %s", match[1], name)
+			}
+			documented[match[1]] = true
+		}
+	}
+	for flag, exists := range documented {
+		if !exists {
+			t.Errorf("docs/installing.md lists -%s, which no program has", flag)
+		}
+	}
 }
 
 func testExplanation(t *testing.T, name string, env, args []string, code int, want string) {
