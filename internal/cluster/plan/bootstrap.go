@@ -41,8 +41,10 @@ func (p *planner) bootstrap() *Step {
 	case p.cluster.Status.ClusterID != "":
 		return nil // the rest is etcd's business
 	case p.s.Etcd.Membership != nil:
-		return &Step{Kind: Record, Why: "the cluster exists", Event: EventBootstrap,
-			Facts: &Facts{ClusterID: FormatID(p.s.Etcd.Membership.ClusterID)}}
+		return &Step{
+			Kind: Record, Why: "the cluster exists", Event: EventBootstrap,
+			Facts: &Facts{ClusterID: FormatID(p.s.Etcd.Membership.ClusterID)},
+		}
 	case record.Token == "":
 		return nil // adopted: wait for its quorum like for that of any other
 	}
@@ -123,7 +125,7 @@ func (p *planner) seedNotStarted(record *v1beta2.BootstrapStatus, seed *snapshot
 	pod := seed.Pod
 	switch {
 	case pod.DeletionTimestamp != nil && slices.Contains(pod.Finalizers, manifests.FinalizerSeed):
-		return p.changePod(pod, "let go of the seed pod that never served", func(pod *corev1.Pod) { LetGo(pod) })
+		return p.changePod(pod, "let go of the seed pod that never served", LetGo)
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "waiting for the old pod %s to be gone", pod.Name)
 	case !isGated(pod):
@@ -133,8 +135,10 @@ func (p *planner) seedNotStarted(record *v1beta2.BootstrapStatus, seed *snapshot
 	case manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "make the seed pod anew for the changed spec"}
 	default:
-		return &Step{Kind: Record, Member: pod.Name, Why: "this pod starts the cluster",
-			Facts: &Facts{Bootstrap: &v1beta2.BootstrapStatus{Seed: record.Seed, Token: record.Token, PodUID: string(pod.UID)}}}
+		return &Step{
+			Kind: Record, Member: pod.Name, Why: "this pod starts the cluster",
+			Facts: &Facts{Bootstrap: &v1beta2.BootstrapStatus{Seed: record.Seed, Token: record.Token, PodUID: string(pod.UID)}},
+		}
 	}
 	return nil
 }
@@ -152,36 +156,20 @@ func (p *planner) createSeed(record *v1beta2.BootstrapStatus, seed *snapshot.Mem
 // seedStarted: one pod has been allowed to start the cluster, which has not been
 // heard of yet.
 func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *Step {
-	forget := &Facts{Bootstrap: &v1beta2.BootstrapStatus{Seed: record.Seed, Token: record.Token}}
 	if seed == nil || seed.Pod == nil || string(seed.Pod.UID) != record.PodUID {
-		if seed != nil && seed.Claim != nil {
-			// Its data, if there is any, is on its volume: a pod on that
-			// volume goes on where the other stopped.
-			return &Step{Kind: Record, Member: record.Seed, Why: "the first member's pod is gone, its volume is there", Facts: forget}
-		}
-		p.stop(SeedLost, "pod %s, which was to start the cluster, is gone, and what it may have stored with it; no second cluster is started by itself: "+
-			"delete the object and create it again, or set the annotation %s=%s to start over with an empty cluster",
-			record.Seed, manifests.AnnotationBootstrapAgain, record.Seed)
-		return nil
+		return p.seedGone(record, seed)
 	}
 	pod := seed.Pod
-	idle := neverServed(pod)
-	held := slices.Contains(pod.Finalizers, manifests.FinalizerSeed)
-	outdated := manifests.NeedsReplacing(p.cluster, pod)
+	if slices.Contains(pod.Finalizers, manifests.FinalizerSeed) {
+		return p.seedHeld(record, pod)
+	}
+	replaceable := manifests.NeedsReplacing(p.cluster, pod) && neverServed(pod)
 	switch {
-	case pod.DeletionTimestamp != nil && held && idle && (pod.Spec.NodeName == "" || isFinished(pod)):
-		return &Step{Kind: Record, Member: pod.Name, Why: "the seed pod never served", Facts: forget}
-	case pod.DeletionTimestamp != nil && held && !idle:
-		return p.changePod(pod, "the seed pod has served: let it go", func(pod *corev1.Pod) { LetGo(pod) })
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
-	case held && !(outdated && idle):
-		return p.changePod(pod, "keep the seed pod", func(pod *corev1.Pod) { LetGo(pod) })
-	case held:
-		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "replace the seed pod, which never served, for the changed spec"}
 	case isGated(pod):
-		return p.changePod(pod, "let the first member start", func(pod *corev1.Pod) { dropGate(pod) })
-	case outdated && idle && (pod.Spec.NodeName == "" || trouble(pod) != nil):
+		return p.changePod(pod, "let the first member start", dropGate)
+	case replaceable && (pod.Spec.NodeName == "" || trouble(pod) != nil):
 		return p.changePod(pod, "hold the seed pod, which never served, in order to replace it", func(pod *corev1.Pod) {
 			pod.Finalizers = append(pod.Finalizers, manifests.FinalizerSeed)
 		})
@@ -191,6 +179,44 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 		p.waitForSeed(pod)
 	}
 	return nil
+}
+
+// seedGone: the pod that was to start the cluster is not there any more.
+func (p *planner) seedGone(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *Step {
+	if seed != nil && seed.Claim != nil {
+		// Its data, if there is any, is on its volume: a pod on that
+		// volume goes on where the other stopped.
+		return forgetPod(record, "the first member's pod is gone, its volume is there")
+	}
+	p.stop(SeedLost, "pod %s, which was to start the cluster, is gone, and what it may have stored with it; no second cluster is started by itself: "+
+		"delete the object and create it again, or set the annotation %s=%s to start over with an empty cluster",
+		record.Seed, manifests.AnnotationBootstrapAgain, record.Seed)
+	return nil
+}
+
+// seedHeld: the pod that was to start the cluster is being replaced for a corrected spec.
+func (p *planner) seedHeld(record *v1beta2.BootstrapStatus, pod *corev1.Pod) *Step {
+	idle := neverServed(pod)
+	switch deleted := pod.DeletionTimestamp != nil; {
+	case deleted && !idle:
+		return p.changePod(pod, "the seed pod has served: let it go", LetGo)
+	case deleted && (pod.Spec.NodeName == "" || isFinished(pod)):
+		return forgetPod(record, "the seed pod never served")
+	case deleted:
+		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
+		return nil
+	case idle && manifests.NeedsReplacing(p.cluster, pod):
+		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "replace the seed pod, which never served, for the changed spec"}
+	}
+	return p.changePod(pod, "keep the seed pod", LetGo)
+}
+
+// forgetPod allows another pod to start the cluster, under the same name and token.
+func forgetPod(record *v1beta2.BootstrapStatus, why string) *Step {
+	return &Step{
+		Kind: Record, Member: record.Seed, Why: why,
+		Facts: &Facts{Bootstrap: &v1beta2.BootstrapStatus{Seed: record.Seed, Token: record.Token}},
+	}
 }
 
 func (p *planner) waitForSeed(pod *corev1.Pod) {

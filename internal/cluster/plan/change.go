@@ -128,34 +128,34 @@ func (p *planner) marks() *Step {
 		if m.Pod == nil || m.InEtcd == nil || m.IsTerminating() {
 			continue
 		}
-		changed := withOwnMetadata(m.Pod)
-		if m.HasStarted() && changed.Annotations[manifests.AnnotationMemberID] == "" {
-			setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))
-		}
-		manifests.ClearRestarted(changed)
-		if m.IsVoter() && m.IsHealthy() && (target == nil || target.Name != m.Name) {
-			setLabel(changed, manifests.LabelServing, "true")
-			delete(changed.Annotations, manifests.AnnotationDrained)
-		}
-		if manifests.AdjustMetadata(p.cluster, changed) || !sameMarks(m.Pod, changed) {
-			return &Step{Kind: Change, Member: m.Name, Why: "bring labels and annotations of pod " + m.Name + " up to date", From: m.Pod, Object: changed}
-		}
-		if manifests.NeedsResources(p.cluster, m.Pod) && manifests.CanResize(p.cluster, m.Pod) && m.IsHealthy() {
-			changed = m.Pod.DeepCopy()
-			manifests.SetResources(p.cluster, changed)
-			manifests.RecordApplied(p.cluster, changed)
-			return &Step{Kind: Resize, Member: m.Name, Why: "change the resources of member " + m.Name, Event: EventChanged, From: m.Pod, Object: changed}
+		if step := p.mark(m, target != nil && target.Name == m.Name); step != nil {
+			return step
 		}
 	}
 	return nil
 }
 
-// withOwnMetadata is a copy whose labels and annotations can be changed. Nearly always
-// nothing is, and a pod's spec is large.
-func withOwnMetadata(pod *corev1.Pod) *corev1.Pod {
-	light := *pod
-	pod.ObjectMeta.DeepCopyInto(&light.ObjectMeta)
-	return &light
+// mark brings one pod's labels, annotations and resources up to date. One that is about
+// to be interrupted is not offered to clients.
+func (p *planner) mark(m *snapshot.Member, aboutToBeInterrupted bool) *Step {
+	changed := m.Pod.DeepCopy()
+	if m.HasStarted() && changed.Annotations[manifests.AnnotationMemberID] == "" {
+		setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))
+	}
+	manifests.ClearRestarted(changed)
+	if m.IsVoter() && m.IsHealthy() && !aboutToBeInterrupted {
+		setLabel(changed, manifests.LabelServing, "true")
+		delete(changed.Annotations, manifests.AnnotationDrained)
+	}
+	if manifests.AdjustMetadata(p.cluster, changed) || !sameMarks(m.Pod, changed) {
+		return &Step{Kind: Change, Member: m.Name, Why: "bring labels and annotations of pod " + m.Name + " up to date", From: m.Pod, Object: changed}
+	}
+	if manifests.NeedsResources(p.cluster, m.Pod) && manifests.CanResize(p.cluster, m.Pod) && m.IsHealthy() {
+		manifests.SetResources(p.cluster, changed)
+		manifests.RecordApplied(p.cluster, changed)
+		return &Step{Kind: Resize, Member: m.Name, Why: "change the resources of member " + m.Name, Event: EventChanged, From: m.Pod, Object: changed}
+	}
+	return nil
 }
 
 func sameMarks(a, b *corev1.Pod) bool {
@@ -198,8 +198,10 @@ func (p *planner) volumes() *Step {
 		if have := claim.Spec.Resources.Requests[corev1.ResourceStorage]; want.Cmp(have) > 0 {
 			changed := claim.DeepCopy()
 			changed.Spec.Resources.Requests[corev1.ResourceStorage] = want
-			return &Step{Kind: Change, Member: claim.Name, Event: EventVolume, From: claim, Object: changed,
-				Why: fmt.Sprintf("grow the volume of member %s from %s to %s", claim.Name, have.String(), want.String())}
+			return &Step{
+				Kind: Change, Member: claim.Name, Event: EventVolume, From: claim, Object: changed,
+				Why: fmt.Sprintf("grow the volume of member %s from %s to %s", claim.Name, have.String(), want.String()),
+			}
 		}
 	}
 	return nil
@@ -262,8 +264,10 @@ func (p *planner) shrink() *Step {
 	if ask == "" {
 		return nil
 	}
-	return &Step{Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventRemoved,
-		Why: fmt.Sprintf("remove member %s: the cluster has %d members, %d are asked for", m.Name, len(p.inEtcd()), p.cluster.Spec.Size)}
+	return &Step{
+		Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventRemoved,
+		Why: fmt.Sprintf("remove member %s: the cluster has %d members, %d are asked for", m.Name, len(p.inEtcd()), p.cluster.Spec.Size),
+	}
 }
 
 // victim chooses who goes: unhealthy members first, then outdated ones, whose
@@ -280,7 +284,7 @@ func (p *planner) victim() *snapshot.Member {
 	}
 	rank := func(m *snapshot.Member) []int {
 		return []int{
-			b2i(m.IsLearner()), b2i(!m.IsHealthy()), b2i(p.isOutdated(m.Pod)), b2i(!m.IsLeader()), b2i(isDrained(m)),
+			b2i(m.IsLearner()), b2i(!m.IsHealthy()), b2i(p.byNewMember(m)), b2i(p.isOutdated(m.Pod)), b2i(!m.IsLeader()), b2i(isDrained(m)),
 			b2i(p.s.Nodes[nodeOf(m)].Cordoned), zones[zone(m)], nodes[nodeOf(m)],
 		}
 	}
@@ -385,8 +389,10 @@ func (p *planner) leaveFirst(m *snapshot.Member) *Step {
 	if step := p.moveLeaderFrom(m); step != nil {
 		return step
 	}
-	return &Step{Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: p.spokesman(m.Name), Event: EventChanged,
-		Why: "replace member " + m.Name + " for the changed spec"}
+	return &Step{
+		Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: p.spokesman(m.Name), Event: EventChanged,
+		Why: "replace member " + m.Name + " for the changed spec",
+	}
 }
 
 // nextToRoll is the next outdated member: one that is not well before any other, since

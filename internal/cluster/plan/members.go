@@ -55,8 +55,10 @@ func (p *planner) promote() *Step {
 			p.again(soon)
 			continue
 		}
-		return &Step{Kind: Promote, Member: m.Name, MemberID: m.InEtcd.ID, Ask: leader.Name, Event: EventPromoted,
-			Why: fmt.Sprintf("member %s has caught up and gets its vote", m.Name)}
+		return &Step{
+			Kind: Promote, Member: m.Name, MemberID: m.InEtcd.ID, Ask: leader.Name, Event: EventPromoted,
+			Why: fmt.Sprintf("member %s has caught up and gets its vote", m.Name),
+		}
 	}
 	return nil
 }
@@ -82,8 +84,10 @@ func (p *planner) giveUpLearner() *Step {
 			continue
 		}
 		if ask := p.spokesman(m.Name); ask != "" {
-			return &Step{Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventReplacing, Warning: true,
-				Why: fmt.Sprintf("learner %s did not come up: %s", m.Name, why)}
+			return &Step{
+				Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventReplacing, Warning: true,
+				Why: fmt.Sprintf("learner %s did not come up: %s", m.Name, why),
+			}
 		}
 	}
 	return nil
@@ -112,8 +116,10 @@ func (p *planner) giveUpVoter() *Step {
 			return step
 		}
 		if ask := p.spokesman(m.Name); ask != "" {
-			return &Step{Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventReplacing, Warning: true,
-				Why: fmt.Sprintf("member %s is replaced: %s", m.Name, why)}
+			return &Step{
+				Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventReplacing, Warning: true,
+				Why: fmt.Sprintf("member %s is replaced: %s", m.Name, why),
+			}
 		}
 	}
 	return nil
@@ -148,8 +154,10 @@ func (p *planner) moveLeaderFrom(m *snapshot.Member) *Step {
 	if to == nil {
 		return nil
 	}
-	return &Step{Kind: MoveLeader, Member: m.Name, MemberID: to.InEtcd.ID, Ask: m.Name, Event: EventLeaderMoved,
-		Why: fmt.Sprintf("move leadership from %s to %s before %s is interrupted", m.Name, to.Name, m.Name)}
+	return &Step{
+		Kind: MoveLeader, Member: m.Name, MemberID: to.InEtcd.ID, Ask: m.Name, Event: EventLeaderMoved,
+		Why: fmt.Sprintf("move leadership from %s to %s before %s is interrupted", m.Name, to.Name, m.Name),
+	}
 }
 
 // betterLeader prefers a member that will not be interrupted soon itself, then the
@@ -182,19 +190,21 @@ func (p *planner) grow() *Step {
 	if pending > 0 && !(learner && p.manyLearners(list, version)) {
 		return nil // one at a time
 	}
-	if !learner {
-		if after := p.votes.AfterAddingVoter(); !after.HasQuorum() && p.votes.Voters > 1 {
-			p.refuse(QuorumAtRisk, "no member can be added: of %d voters only %d would be healthy", after.Voters, after.Healthy)
-			return nil
-		}
+	// etcd asks this for a learner as well. To ask it all the same would keep the
+	// decisions that follow, which bring back those that are missing, from their turn.
+	if after := p.votes.AfterAddingVoter(); !after.HasQuorum() && p.votes.Voters > 1 {
+		p.refuse(QuorumAtRisk, "no member can be added: of %d voters only %d would be healthy", after.Voters, after.Healthy)
+		return nil
 	}
 	ask := p.spokesman("")
 	if ask == "" {
 		return nil
 	}
 	name := manifests.MemberName(p.cluster.Name, p.s.NewName)
-	return &Step{Kind: AddMember, Member: name, PeerURL: manifests.PeerURL(p.cluster, name), Learner: learner, Ask: ask, Event: EventNewMember,
-		Why: fmt.Sprintf("add member %s (%d of %d)", name, len(list)+1, want)}
+	return &Step{
+		Kind: AddMember, Member: name, PeerURL: manifests.PeerURL(p.cluster, name), Learner: learner, Ask: ask, Event: EventNewMember,
+		Why: fmt.Sprintf("add member %s (%d of %d)", name, len(list)+1, want),
+	}
 }
 
 // manyLearners reports whether every member was started with room for many
@@ -236,27 +246,40 @@ func (p *planner) secretsForNewPods() bool {
 func (p *planner) pods() *Step {
 	for i := range p.members {
 		m := &p.members[i]
-		switch {
-		case m.InEtcd == nil, m.Name == "", p.gone(m) != "":
+		if m.InEtcd == nil || m.Name == "" || p.gone(m) != "" || m.IsTerminating() {
 			continue
-		case m.Pod == nil && !m.HasStarted():
-			if !p.secretsForNewPods() {
-				return nil
-			}
-			if manifests.HasVolumes(p.cluster) && m.Claim == nil {
-				return &Step{Kind: Create, Member: m.Name, Why: "create the volume of member " + m.Name, Object: manifests.Claim(p.effective(), m.Name)}
-			}
-			return p.createPod(m, "start member "+m.Name, "")
-		case m.Pod == nil:
-			return p.createPod(m, "give the member its pod back, on its own volume", EventRecreated)
-		case isFinished(m.Pod) && !m.IsTerminating():
-			return &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "the pod has ended; the member gets a new one on its own volume"}
-		case !m.HasStarted() && m.Status == nil && !m.IsTerminating() && !slices.Equal(initialCluster(m.Pod), p.peerNames()):
-			return &Step{Kind: Delete, Member: m.Name, From: m.Pod,
-				Why: fmt.Sprintf("member %s was about to join with a member list that is no longer true: make its pod anew", m.Name)}
-		case !m.HasStarted() && m.Status == nil && !m.IsTerminating() && p.madeForAnotherSpec(m.Pod):
-			return &Step{Kind: Delete, Member: m.Name, From: m.Pod,
-				Why: fmt.Sprintf("member %s has not joined yet, and the spec has changed: make its pod anew", m.Name)}
+		}
+		if m.Pod == nil && !m.HasStarted() && !p.secretsForNewPods() {
+			return nil
+		}
+		if step := p.podOf(m); step != nil {
+			return step
+		}
+	}
+	return nil
+}
+
+// podOf is the step that brings a member its pod; nil where it has the right one.
+func (p *planner) podOf(m *snapshot.Member) *Step {
+	waitsToJoin := !m.HasStarted() && m.Status == nil
+	switch {
+	case m.Pod == nil && m.HasStarted():
+		return p.createPod(m, "give the member its pod back, on its own volume", EventRecreated)
+	case m.Pod == nil && manifests.HasVolumes(p.cluster) && m.Claim == nil:
+		return &Step{Kind: Create, Member: m.Name, Why: "create the volume of member " + m.Name, Object: manifests.Claim(p.effective(), m.Name)}
+	case m.Pod == nil:
+		return p.createPod(m, "start member "+m.Name, "")
+	case isFinished(m.Pod):
+		return &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "the pod has ended; the member gets a new one on its own volume"}
+	case waitsToJoin && !slices.Equal(initialCluster(m.Pod), p.peerNames()):
+		return &Step{
+			Kind: Delete, Member: m.Name, From: m.Pod,
+			Why: fmt.Sprintf("member %s was about to join with a member list that is no longer true: make its pod anew", m.Name),
+		}
+	case waitsToJoin && p.madeForAnotherSpec(m.Pod):
+		return &Step{
+			Kind: Delete, Member: m.Name, From: m.Pod,
+			Why: fmt.Sprintf("member %s has not joined yet, and the spec has changed: make its pod anew", m.Name),
 		}
 	}
 	return nil

@@ -117,10 +117,10 @@ func isFinished(pod *corev1.Pod) bool {
 // gone says why a member will not come back with its data; empty while it may.
 // It rests on what Kubernetes knows for a fact, never on a member merely not answering.
 func (p *planner) gone(m *snapshot.Member) string {
-	pod, claim := m.Pod, m.Claim
-	switch {
-	case m.InEtcd != nil && !m.HasStarted() && pod == nil:
+	if m.InEtcd != nil && !m.HasStarted() && m.Pod == nil {
 		return "" // it has not been started yet
+	}
+	switch pod, claim := m.Pod, m.Claim; {
 	case claim != nil && claim.Status.Phase == corev1.ClaimLost:
 		return "its volume is lost"
 	case claim != nil && claim.DeletionTimestamp != nil:
@@ -135,10 +135,17 @@ func (p *planner) gone(m *snapshot.Member) string {
 		return "its pod is being deleted, and its data with it"
 	case claim == nil && isFinished(pod):
 		return fmt.Sprintf("its pod has ended (%s) and is not restarted", strings.TrimSpace(string(pod.Status.Phase)+" "+pod.Status.Reason))
-	case p.nodeAway(m) > p.patience(m):
-		return fmt.Sprintf("its node %s is gone or has been unreachable for %s", pod.Spec.NodeName, p.nodeAway(m).Round(time.Second))
-	case crashes(pod) >= crashesOfAChange, crashes(pod) >= crashesUntilReplaced && p.othersRunTheSame(m):
-		return fmt.Sprintf("it has crashed %d times in a row: %s", crashes(pod), lastWords(etcdStatus(pod)))
+	}
+	return p.givenUp(m)
+}
+
+// givenUp says why a member that has its data is not waited for any longer.
+func (p *planner) givenUp(m *snapshot.Member) string {
+	if away := p.nodeAway(m); away > p.patience(m) {
+		return fmt.Sprintf("its node %s is gone or has been unreachable for %s", m.Pod.Spec.NodeName, away.Round(time.Second))
+	}
+	if n := crashes(m.Pod); n >= crashesOfAChange || (n >= crashesUntilReplaced && p.othersRunTheSame(m)) {
+		return fmt.Sprintf("it has crashed %d times in a row: %s", n, lastWords(etcdStatus(m.Pod)))
 	}
 	return ""
 }
