@@ -233,5 +233,5 @@ func (r *Reconciler) failed(what string, err error) (ctrl.Result, error) {
 
 // Spread adds up to a fifth, so that the checks of many clusters do not fall together.
 func Spread(d time.Duration) time.Duration {
-	return d + rand.N(d/5) //nolint:gosec // not a secret
+	return d + rand.N(d/5)
 }

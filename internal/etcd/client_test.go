@@ -11,7 +11,7 @@ import (
 )
 
 func TestAMemberThatIsNotThereSaysSoAtOnce(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

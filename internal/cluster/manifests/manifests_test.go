@@ -124,7 +124,11 @@ func TestObjectsAreExactlyThese(t *testing.T) {
 
 func TestDrainsGoOneByOneAndNeverTakeTheQuorum(t *testing.T) {
 	for _, c := range []struct{ size, voters, want int }{
-		{1, 1, 1}, {2, 2, 2}, {3, 3, 2}, {5, 5, 4}, {7, 7, 6},
+		{1, 1, 1},
+		{2, 2, 2},
+		{3, 3, 2},
+		{5, 5, 4},
+		{7, 7, 6},
 		{3, 1, 2}, // growing: anchored to what is asked for
 		{3, 2, 2}, // one was drained: the bar stays
 		{3, 5, 4}, // shrinking: anchored to what is there

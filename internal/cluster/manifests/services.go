@@ -84,7 +84,7 @@ func MinAvailable(size, voters int) int {
 
 // Budget limits voluntary disruptions, such as drains.
 func Budget(c *v1beta2.EtcdCluster, minAvailable int) *policyv1.PodDisruptionBudget {
-	least := intstr.FromInt32(int32(minAvailable)) //nolint:gosec // at most 8
+	least := intstr.FromInt32(int32(minAvailable))
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: objectMeta(c, c.Name),
 		Spec: policyv1.PodDisruptionBudgetSpec{

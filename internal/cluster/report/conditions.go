@@ -34,16 +34,10 @@ func wanted(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan, m
 	if available {
 		add(v1beta2.ClusterConditionAvailable, true, "Cluster available", "")
 	}
-	if available || status.ClusterID != "" {
-		switch count := inEtcd(members); {
-		case count == 0 || s.Cluster.Spec.Paused:
-		case count < s.Cluster.Spec.Size:
-			add(v1beta2.ClusterConditionScaling, true, "Scaling up", fmt.Sprintf("Current cluster size: %d, desired cluster size: %d", count, s.Cluster.Spec.Size))
-		case count > s.Cluster.Spec.Size:
-			add(v1beta2.ClusterConditionScaling, true, "Scaling down", fmt.Sprintf("Current cluster size: %d, desired cluster size: %d", count, s.Cluster.Spec.Size))
-		}
+	if direction := scaling(s, members); direction != "" {
+		add(v1beta2.ClusterConditionScaling, true, direction, fmt.Sprintf("Current cluster size: %d, desired cluster size: %d", inEtcd(members), s.Cluster.Spec.Size))
 	}
-	if status.TargetVersion != "" && !s.Cluster.Spec.Paused && !p.Is(plan.DowngradeRefused) && !p.Is(plan.MinorVersionSkipped) {
+	if isUpgrading(status, s, p) {
 		add(v1beta2.ClusterConditionUpgrading, true, "Cluster upgrading", "upgrading to "+status.TargetVersion)
 	}
 	if status.ClusterID != "" && (!available || votes.Healthy < votes.Voters) {
@@ -55,6 +49,21 @@ func wanted(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan, m
 		add(v1beta2.ClusterConditionReconciling, true, reason, message)
 	}
 	return list
+}
+
+// scaling says which way the number of members goes; empty while it is right.
+func scaling(s *snapshot.Snapshot, members []snapshot.Member) string {
+	switch count := inEtcd(members); {
+	case count == 0 || s.Cluster.Spec.Paused || count == s.Cluster.Spec.Size:
+		return ""
+	case count < s.Cluster.Spec.Size:
+		return "Scaling up"
+	}
+	return "Scaling down"
+}
+
+func isUpgrading(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan) bool {
+	return status.TargetVersion != "" && !s.Cluster.Spec.Paused && !p.Is(plan.DowngradeRefused) && !p.Is(plan.MinorVersionSkipped)
 }
 
 func inEtcd(members []snapshot.Member) int {

@@ -62,8 +62,8 @@ func countMembers(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, members [
 			status.Members.Unready = append(status.Members.Unready, m.Name)
 		}
 	}
-	status.Replicas = int32(status.Size)                    //nolint:gosec // a handful
-	status.ReadyReplicas = int32(len(status.Members.Ready)) //nolint:gosec // a handful
+	status.Replicas = int32(status.Size)
+	status.ReadyReplicas = int32(len(status.Members.Ready))
 	if s.Etcd.Membership == nil && len(status.MemberStatuses) > 0 {
 		// Without quorum the list of members is what was last agreed;
 		// how each of them is, is known all the same.
@@ -76,7 +76,7 @@ func countMembers(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, members [
 	status.MemberStatuses = nil
 	for _, m := range members {
 		if m.InEtcd != nil {
-			status.MemberStatuses = append(status.MemberStatuses, memberStatus(m, s, previous))
+			status.MemberStatuses = append(status.MemberStatuses, memberStatus(m, previous))
 		}
 	}
 }
@@ -97,7 +97,7 @@ func refreshKnown(known *v1beta2.MemberStatus, members []snapshot.Member) {
 	}
 }
 
-func memberStatus(m snapshot.Member, s *snapshot.Snapshot, previous []v1beta2.MemberStatus) v1beta2.MemberStatus {
+func memberStatus(m snapshot.Member, previous []v1beta2.MemberStatus) v1beta2.MemberStatus {
 	out := v1beta2.MemberStatus{Name: m.Name, ID: plan.FormatID(m.InEtcd.ID), Healthy: m.IsHealthy(), Role: v1beta2.MemberRoleVoter}
 	switch {
 	case !m.HasStarted():
