@@ -124,7 +124,7 @@ func (w *World) mustRecover() error {
 		}
 		return fmt.Errorf("not whole after %s: %w; %s", patience, w.asAskedFor(), w.Explain())
 	}
-	if err := w.Run(6 * time.Second); err != nil {
+	if err := w.Run(12 * time.Second); err != nil {
 		return err
 	}
 	effects := w.effects

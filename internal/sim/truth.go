@@ -387,10 +387,17 @@ func (t *truth) happened(kind kubemodel.Kind, _, after client.Object) {
 	}
 }
 
-// remember looks at what is agreed before a fault strikes.
+// remember looks at what is agreed before a fault strikes: the list of whoever has
+// heard most.
 func (t *truth) remember() {
-	if l := t.leader(); l != nil {
-		t.list = l.Disk().List
+	var best *etcdmodel.Disk
+	for _, p := range t.w.Universe.Processes() {
+		if d := p.Disk(); d != nil && (best == nil || d.Commit > best.Commit) {
+			best = d
+		}
+	}
+	if best != nil && best.Commit > 0 {
+		t.list = best.List
 	}
 }
 

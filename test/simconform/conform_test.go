@@ -220,10 +220,14 @@ func (p *pair) change(what, ask string, onReal func(context.Context, *clientv3.C
 	if ask == "" {
 		return false
 	}
+	real := ""
+	// Whether a learner has caught up by now is a matter of moments, not of rules.
+	for deadline := time.Now().Add(answerWithin); real == "" || (real == "not in sync" && time.Now().Before(deadline)); time.Sleep(50 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(p.t.Context(), answerWithin)
+		real = class(onReal(ctx, p.real.members[ask].client))
+		cancel()
+	}
 	p.model.catchUp()
-	ctx, cancel := context.WithTimeout(p.t.Context(), answerWithin)
-	real := class(onReal(ctx, p.real.members[ask].client))
-	cancel()
 	model := class(p.model.universe.Wait(onModel(p.model.members[ask].process), answerWithin))
 	what += " by " + ask + ": " + model
 	if real != model {

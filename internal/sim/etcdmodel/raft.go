@@ -76,8 +76,10 @@ func (p *Process) hasQuorum() bool {
 	return connected >= quorum(p.Disk().List.Voters())
 }
 
+// loseLeaderSoon: a voter that does not hear of its leader wants an election. A learner
+// just goes on waiting for the leader it knows.
 func (p *Process) loseLeaderSoon() {
-	if p.lossDue {
+	if p.lossDue || p.IsLearner() {
 		return
 	}
 	p.lossDue = true

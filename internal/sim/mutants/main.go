@@ -57,10 +57,12 @@ func run(only string, schedules, every int) error {
 			continue
 		}
 		how, err := m.hunt(folder, schedules, every)
-		if err != nil {
-			return fmt.Errorf("%d. %s: %w", i+1, m.name, err)
-		}
-		if how == "" {
+		switch {
+		case err != nil:
+			survived++
+			how = "**cannot be tried**"
+			fmt.Fprintf(os.Stderr, "%d. %s: %v\n", i+1, m.name, err)
+		case how == "":
 			survived++
 			how = "**survives**"
 		}
