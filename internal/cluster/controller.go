@@ -15,6 +15,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -128,7 +129,7 @@ func (r *Reconciler) take(ctx context.Context, s *snapshot.Snapshot, p *plan.Pla
 			what = "add a member" // its name is another one each time, and the status would be too
 		}
 		p.Waits = append(p.Waits, plan.Wait{Reason: plan.ChangeRefusedByEtcd, Message: "etcd refuses for now to " + what})
-		if err := r.report(ctx, s, p); err != nil {
+		if err := r.report(ctx, s, p); err != nil && !errors.Is(err, errBehind) {
 			return ctrl.Result{}, true, err
 		}
 		return ctrl.Result{RequeueAfter: refusedRetry}, true, nil
@@ -139,7 +140,10 @@ func (r *Reconciler) take(ctx context.Context, s *snapshot.Snapshot, p *plan.Pla
 // rest is the end of a round: nothing can be done now.
 func (r *Reconciler) rest(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan) (ctrl.Result, error) {
 	countRefusals(s, p)
-	if err := r.report(ctx, s, p); err != nil {
+	switch err := r.report(ctx, s, p); {
+	case errors.Is(err, errBehind):
+		return ctrl.Result{RequeueAfter: behindRetry}, nil
+	case err != nil:
 		return ctrl.Result{}, err
 	}
 	again := r.Jitter(healthEvery)
@@ -149,8 +153,12 @@ func (r *Reconciler) rest(ctx context.Context, s *snapshot.Snapshot, p *plan.Pla
 	return ctrl.Result{RequeueAfter: again}, nil
 }
 
-// report writes the status if it has changed. One that was written meanwhile by
-// someone else is looked at again.
+// errBehind: the object has changed since it was seen. Its own writes of the status do
+// not wake the operator, so that nobody else will tell.
+var errBehind = errors.New("the object has changed since it was seen")
+
+// report writes the status if it has changed. One that was written meanwhile, by
+// someone else or a moment ago, is looked at again.
 func (r *Reconciler) report(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan) error {
 	status := report.Status(s, p)
 	if equality.Semantic.DeepEqual(status, s.Cluster.Status) {
@@ -160,8 +168,10 @@ func (r *Reconciler) report(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 	changed.Status = status
 	err := r.Live.Status().Update(ctx, changed)
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return nil // gone, or changed: there will be an event
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsConflict(err):
+		return errBehind
 	case err != nil:
 		return fmt.Errorf("writing the status: %w", err)
 	}
