@@ -44,9 +44,9 @@ help: ## This text
 		/^[a-z0-9-]+:.*## / {gsub(/\$$\$$/, "$$", $$2); printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Test it
-.PHONY: test test-unit test-api test-e2e verify lint
+.PHONY: test test-unit test-sim test-api test-e2e verify lint
 test: ## Everything below in this order; stops at the first failure
-	hack/stages.sh verify lint test-unit test-api test-e2e
+	@hack/stages.sh verify lint test-unit test-sim test-api test-e2e
 
 verify: ## Generated code, formatting and module files are current
 	hack/verify.sh $(MODULES)
@@ -54,12 +54,21 @@ verify: ## Generated code, formatting and module files are current
 lint: ## golangci-lint over all modules
 	hack/lint.sh $(MODULES)
 
-test-unit: ## Unit tests; they need no root and no network
-	go test $(TEST_ARGS) ./...
-	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v '/labtest$$')
+# What needs more than a unit test: the simulation, an API server, a lab.
+SIMULATION := '/internal/sim'
+WITH_API_SERVER := '/lab/\(apiserver\|volumes\)$$'
+ON_A_LAB := '/labtest$$\|/e2e'
 
-test-api: ## Tests against a real API server without nodes; no root needed
-	go -C test test -timeout 40m $(TEST_ARGS) $$(go -C test list ./... | grep -v '/e2e$$')
+test-unit: ## Unit tests; no root, nothing to build first
+	go test $(TEST_ARGS) $$(go list ./... | grep -v $(SIMULATION))
+	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v -e $(WITH_API_SERVER) -e $(ON_A_LAB))
+
+test-sim: ## The operator with simulated Kubernetes and etcds, in virtual time
+	go test -timeout 20m $(TEST_ARGS) $$(go list ./... | grep $(SIMULATION))
+
+test-api: ## Tests against a real API server without nodes, and real stores; no root
+	go -C lab test -timeout 40m $(TEST_ARGS) $$(go -C lab list ./... | grep $(WITH_API_SERVER))
+	go -C test test -timeout 40m $(TEST_ARGS) $$(go -C test list ./... | grep -v $(ON_A_LAB))
 
 test-e2e: ## Tests on the lab: real nodes, real pods (root)
 	@hack/need-root.sh "run the tests on the lab"
