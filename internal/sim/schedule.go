@@ -65,8 +65,8 @@ func RandomSchedule(seed uint64) Schedule {
 	at := time.Duration(0)
 	for range 1 + r.IntN(5) {
 		// Most faults come close to each other: that is where it gets difficult.
-		if r.IntN(3) == 0 {
-			at += time.Duration(r.IntN(60_000)) * time.Millisecond
+		if r.IntN(4) == 0 {
+			at += time.Duration(r.IntN(40_000)) * time.Millisecond
 		} else {
 			at += time.Duration(r.IntN(3_000)) * time.Millisecond
 		}
@@ -124,11 +124,11 @@ func (w *World) mustRecover() error {
 		}
 		return fmt.Errorf("not whole after %s: %w; %s", patience, w.asAskedFor(), w.Explain())
 	}
-	if err := w.Run(12 * time.Second); err != nil {
+	if err := w.Run(6 * time.Second); err != nil {
 		return err
 	}
 	effects := w.effects
-	if err := w.Run(11 * time.Second); err != nil {
+	if err := w.Run(6 * time.Second); err != nil {
 		return err
 	}
 	if w.effects > effects {

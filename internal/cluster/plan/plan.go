@@ -79,6 +79,8 @@ func Next(s *snapshot.Snapshot) Plan {
 		p.quorum,
 		// What etcd no longer knows.
 		p.leftovers,
+		// Members that the spec keeps from running.
+		p.correct,
 		// Members that are ready for more, or gone.
 		p.promote,
 		p.giveUpLearner,

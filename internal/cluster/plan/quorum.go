@@ -25,7 +25,7 @@ func (p *planner) quorum() *Step {
 		}
 		return nil
 	}
-	if step := p.revive(); step != nil {
+	if step := p.first(p.correct, p.revive); step != nil {
 		return step
 	}
 	for i := range p.s.Pods {
@@ -55,16 +55,26 @@ func (p *planner) quorum() *Step {
 	return nil
 }
 
-// revive gives back its pod to a member whose data is on a volume, and another image
-// to a member that cannot run with the one it has. That is safe at any time: it is
-// the same member with the same data.
+// correct gives another image to a member that cannot run with the one it has: that
+// interrupts nobody, and it is the same member with the same data. It does not wait for
+// anything else, since everything else may be waiting for this.
+func (p *planner) correct() *Step {
+	for i := range p.members {
+		m := &p.members[i]
+		if m.Pod == nil || m.IsTerminating() || m.Status != nil || !p.isHeldUp(m.Pod) || !p.needsImage(m.Pod) || manifests.NeedsNewSettings(p.cluster, m.Pod) {
+			continue
+		}
+		return p.changePod(m.Pod, fmt.Sprintf("change member %s, which does not run, to %s", m.Name, manifests.Image(p.cluster)),
+			func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
+	}
+	return nil
+}
+
+// revive gives back its pod to a member whose data is on a volume. That is safe at
+// any time: it is the same member with the same data.
 func (p *planner) revive() *Step {
 	for i := range p.members {
 		m := &p.members[i]
-		if m.Pod != nil && !m.IsTerminating() && m.Status == nil && isHeldUp(m.Pod) && p.needsImage(m.Pod) && !p.needsNewPod(m.Pod) {
-			return p.changePod(m.Pod, fmt.Sprintf("change member %s, which does not run, to %s", m.Name, manifests.Image(p.cluster)),
-				func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
-		}
 		if m.Claim == nil || m.Claim.DeletionTimestamp != nil {
 			continue
 		}
@@ -78,11 +88,15 @@ func (p *planner) revive() *Step {
 	return nil
 }
 
-// isHeldUp reports whether a pod's etcd does not run because of its image: that is not
-// there, or crashes.
-func isHeldUp(pod *corev1.Pod) bool {
+// isHeldUp reports whether a pod's etcd does not run because of its image: that cannot be
+// had, or crashes, and the spec has gone back to what the cluster ran before. A member
+// that merely crashed is not the one to try a new version on.
+func (p *planner) isHeldUp(pod *corev1.Pod) bool {
 	t := trouble(pod)
-	return t != nil && (t.Reason == ImageNotAvailable || t.Reason == MemberCrashing)
+	if t == nil {
+		return false
+	}
+	return t.Reason == ImageNotAvailable || (t.Reason == MemberCrashing && manifests.Version(p.cluster) == p.cluster.Status.CurrentVersion)
 }
 
 func (p *planner) whoIsMissing() string {

@@ -19,7 +19,7 @@ var mutants = []mutant{
 	{"without quorum the operator goes on", "plan/quorum.go", `p.stop(QuorumLost,`, `p.refuse(QuorumLost,`},
 	{"members that wait for a leader are taken for gone", "plan/quorum.go", `p.stop(NoLeader,`, `p.refuse(NoLeader,`},
 	{"all data lost: start over", "plan/quorum.go", "case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:", "case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:\n\t\treturn p.recordSeed(\"start over\")"},
-	{"pods are not given back without quorum", "plan/quorum.go", "if step := p.revive(); step != nil {", "if step := p.revive(); step != nil && false {"},
+	{"pods are not given back without quorum", "plan/quorum.go", "p.first(p.correct, p.revive)", "p.first(p.correct)"},
 	{"seed lost: start another one", "plan/bootstrap.go", `p.stop(SeedLost,`, `return forgetPod(record, "again")
 	p.stop(SeedLost,`},
 	{"the seed's pod is not recorded before it may start", "plan/bootstrap.go", `Token: record.Token, PodUID: string(pod.UID)}}`, `Token: record.Token, PodUID: "any"}}`},
