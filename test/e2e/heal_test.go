@@ -219,10 +219,10 @@ func TestNodesAreDrainedOneByOne(t *testing.T) {
 	}
 	w := c.startWriter()
 	for _, node := range []string{"node2", "node3"} {
+		t.Cleanup(func() { n.Uncordon(node) })
 		n.Kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector=etcd_cluster=drain", "--timeout=120s")
-		t.Cleanup(func() { n.Kubectl("uncordon", node) })
 		c.awaitReady()
-		n.Kubectl("uncordon", node)
+		n.Uncordon(node)
 	}
 	w.finish()
 	if w.longest > 5*time.Second {

