@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
@@ -176,6 +177,18 @@ func Scenarios() []Scenario {
 				w.Apply()
 			}, Until: reason("NameTaken")},
 			{Name: "it goes", Do: func(w *World) { must(w.Kube.Delete(kubemodel.Services, Name+"-client", nil)) }},
+		}},
+		{Name: "the seed is lost, and the user consents to start over", Options: emptyDir, Acts: []Act{
+			{Name: "create", Do: (*World).Apply, Until: func(w *World) bool { return w.truth.bootstraps[w.Cluster().UID] == 1 }},
+			{Name: "destroy the seed's node", Do: func(w *World) {
+				w.Kube.DestroyNode(w.Members()[0].Spec.NodeName)
+				w.truth.survives()
+			}, Until: reason("SeedLost")},
+			{Name: "consent", Do: func(w *World) {
+				w.Kube.Edit(kubemodel.Clusters, Name, func(o client.Object) {
+					o.SetAnnotations(map[string]string{manifests.AnnotationBootstrapAgain: o.(*v1beta2.EtcdCluster).Status.Bootstrap.Seed})
+				})
+			}},
 		}},
 		deletion("delete", emptyDir),
 		deletion("delete with volumes", volumes),

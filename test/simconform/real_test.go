@@ -12,13 +12,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
-	"google.golang.org/grpc"
 
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
@@ -37,7 +37,6 @@ type realMember struct {
 type realCluster struct {
 	t       *testing.T
 	binary  string
-	learner string // the flag or variable that allows many learners
 	folder  string
 	members map[string]*realMember
 }
@@ -59,7 +58,7 @@ func (c *realCluster) prepare(name string) *realMember {
 		return m
 	}
 	m := &realMember{name: name, peer: freeURL(c.t), clientURL: freeURL(c.t), dir: filepath.Join(c.folder, name)}
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.clientURL}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{}})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.clientURL}, Logger: zap.NewNop()})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -68,13 +67,21 @@ func (c *realCluster) prepare(name string) *realMember {
 	return m
 }
 
+// nextPort goes through ports that the kernel does not give to outgoing connections:
+// one of those would take the port of a member that is down.
+var nextPort atomic.Int64
+
 func freeURL(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, last = 12_000, 29_000
+	for range last - first {
+		address := fmt.Sprintf("127.0.0.1:%d", first+nextPort.Add(1)%(last-first))
+		if listener, err := net.Listen("tcp", address); err == nil {
+			_ = listener.Close()
+			return "http://" + address
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return "http://" + listener.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // start runs a member's etcd.
