@@ -151,14 +151,7 @@ func (c *reconciler) act(ctx context.Context, o Observation, step Step) (ctrl.Re
 		return c.start(ctx, b, *b.Status.Run, true)
 
 	case Watch:
-		p := b.Status.Run.Progress
-		if since := o.Now.Sub(lastWritten(b)); since < progressEvery && (p == nil || o.Job.Progress.Bytes >= p.Bytes) {
-			return ctrl.Result{RequeueAfter: progressEvery - since}, nil
-		}
-		if err := c.writeStatus(ctx, o, step); err != nil {
-			return ctrl.Result{}, err
-		}
-		return ctrl.Result{RequeueAfter: progressEvery}, nil
+		return c.watch(ctx, o)
 
 	case Conclude:
 		if err := c.writeStatus(ctx, o, step); err != nil {
@@ -169,23 +162,37 @@ func (c *reconciler) act(ctx context.Context, o Observation, step Step) (ctrl.Re
 		return ctrl.Result{}, nil // the change of the status leads back here
 
 	case Hold:
-		patch := client.MergeFromWithOptions(b.DeepCopy(), client.MergeFromWithOptimisticLock{})
-		controllerutil.AddFinalizer(b, v1beta2.BackupFinalizer)
-		return ctrl.Result{}, c.client.Patch(ctx, b, patch)
+		return ctrl.Result{}, c.setFinalizer(ctx, b, controllerutil.AddFinalizer)
 
 	case Clean:
 		return c.clean(b, s)
 
 	case Release:
-		patch := client.MergeFromWithOptions(b.DeepCopy(), client.MergeFromWithOptimisticLock{})
-		controllerutil.RemoveFinalizer(b, v1beta2.BackupFinalizer)
-		return ctrl.Result{}, c.client.Patch(ctx, b, patch)
+		return ctrl.Result{}, c.setFinalizer(ctx, b, controllerutil.RemoveFinalizer)
 
 	case Expire:
 		log.FromContext(ctx).Info("deleting a finished backup object, as ttlSecondsAfterFinished asks")
 		return ctrl.Result{}, c.client.Delete(ctx, b, client.Preconditions{UID: &b.UID, ResourceVersion: &b.ResourceVersion})
 	}
 	return ctrl.Result{}, fmt.Errorf("unknown step %T", step)
+}
+
+// watch reports how far a backup is, from time to time.
+func (c *reconciler) watch(ctx context.Context, o Observation) (ctrl.Result, error) {
+	if since := o.Now.Sub(lastWritten(o.Backup)); since < progressEvery {
+		return ctrl.Result{RequeueAfter: progressEvery - since}, nil
+	}
+	if err := c.writeStatus(ctx, o, Watch{}); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: progressEvery}, nil
+}
+
+// setFinalizer adds or removes the finalizer of this copy of the object, and of no newer one.
+func (c *reconciler) setFinalizer(ctx context.Context, b *v1beta2.EtcdBackup, change func(client.Object, string) bool) error {
+	patch := client.MergeFromWithOptions(b.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	change(b, v1beta2.BackupFinalizer)
+	return c.client.Patch(ctx, b, patch)
 }
 
 // lastWritten is when the status last said something of the run.

@@ -106,27 +106,36 @@ func TestPlan(t *testing.T) {
 	}{
 		"a new one-shot begins at once": {backup: object(), want: "begin uid/1794711600"},
 		"a one-shot that succeeded is done": {
-			backup: object(status(func(s *v1beta2.BackupStatus) { s.Succeeded = true })), want: "wait, Succeeded"},
+			backup: object(status(func(s *v1beta2.BackupStatus) { s.Succeeded = true })), want: "wait, Succeeded",
+		},
 		"a one-shot of the original operator that failed is not tried again": {
-			backup: object(status(func(s *v1beta2.BackupStatus) { s.Reason = "no" })), want: "wait, GivenUp, stalled"},
+			backup: object(status(func(s *v1beta2.BackupStatus) { s.Reason = "no" })), want: "wait, GivenUp, stalled",
+		},
 		"a one-shot that failed waits longer each time": {
-			now: 11 * time.Second, backup: object(failed(2, 2*time.Second, false)), want: "wait until 12s, StoreFailed"},
+			now: 11 * time.Second, backup: object(failed(2, 2*time.Second, false)), want: "wait until 12s, StoreFailed",
+		},
 		"a one-shot that failed is tried again": {
-			now: 12 * time.Second, backup: object(failed(2, 2*time.Second, false)), want: "begin uid/1794711612"},
+			now: 12 * time.Second, backup: object(failed(2, 2*time.Second, false)), want: "begin uid/1794711612",
+		},
 		"a one-shot waits no longer than five minutes": {
-			backup: object(failed(30, 0, false)), want: "wait until 5m0s, StoreFailed"},
+			backup: object(failed(30, 0, false)), want: "wait until 5m0s, StoreFailed",
+		},
 		"a stalled one-shot waits for a change": {
-			now: time.Hour, backup: object(failed(1, 0, true)), want: "wait, StoreFailed, stalled"},
+			now: time.Hour, backup: object(failed(1, 0, true)), want: "wait, StoreFailed, stalled",
+		},
 		"a stalled one-shot that was changed begins": {
-			backup: object(failed(1, 0, true), func(b *v1beta2.EtcdBackup) { b.Generation = 2 }), want: "begin uid/1794711600"},
+			backup: object(failed(1, 0, true), func(b *v1beta2.EtcdBackup) { b.Generation = 2 }), want: "begin uid/1794711600",
+		},
 		"a finished one-shot waits for its end": {
 			now: 5 * time.Second, want: "wait until 12s, Succeeded",
 			backup: object(status(func(s *v1beta2.BackupStatus) { s.Succeeded, s.LastSuccessDate = true, at(2*time.Second) }),
-				func(b *v1beta2.EtcdBackup) { b.Spec.TTLSecondsAfterFinished = ptr.To[int32](10) })},
+				func(b *v1beta2.EtcdBackup) { b.Spec.TTLSecondsAfterFinished = ptr.To[int32](10) }),
+		},
 		"a finished one-shot expires": {
 			now: 12 * time.Second, want: "Expire",
 			backup: object(status(func(s *v1beta2.BackupStatus) { s.Succeeded, s.LastSuccessDate = true, at(2*time.Second) }),
-				func(b *v1beta2.EtcdBackup) { b.Spec.TTLSecondsAfterFinished = ptr.To[int32](10) })},
+				func(b *v1beta2.EtcdBackup) { b.Spec.TTLSecondsAfterFinished = ptr.To[int32](10) }),
+		},
 
 		"a run that nobody knows of is taken up":          {backup: object(running), want: "Resume"},
 		"a run of another process is taken up":            {backup: object(running), job: &Job{ID: "older"}, want: "Resume"},
@@ -135,32 +144,43 @@ func TestPlan(t *testing.T) {
 		"a run that was concluded waits for the cache":    {backup: object(running), job: &Job{ID: "run", Reported: true}, want: "wait, InProgress"},
 		"a job without a run in the status waits as well": {backup: object(), job: &Job{ID: "run"}, want: "wait, InProgress"},
 		"a run is finished even if the spec became invalid": {
-			backup: object(running, func(b *v1beta2.EtcdBackup) { b.Spec.S3 = nil }), job: ended(nil), want: "Conclude"},
+			backup: object(running, func(b *v1beta2.EtcdBackup) { b.Spec.S3 = nil }), job: ended(nil), want: "Conclude",
+		},
 
 		"a series is held before it begins": {
-			backup: object(interval(60), func(b *v1beta2.EtcdBackup) { b.Finalizers = nil }), want: "Hold"},
+			backup: object(interval(60), func(b *v1beta2.EtcdBackup) { b.Finalizers = nil }), want: "Hold",
+		},
 		"the first of a series comes after one interval": {
-			now: 59 * time.Second, backup: object(interval(60)), want: "wait until 1m0s, Scheduled"},
+			now: 59 * time.Second, backup: object(interval(60)), want: "wait until 1m0s, Scheduled",
+		},
 		"a series that is due begins, and the next is counted from now": {
-			now: 65 * time.Second, backup: object(interval(60)), want: "begin uid/1794711665 for 1m5s"},
+			now: 65 * time.Second, backup: object(interval(60)), want: "begin uid/1794711665 for 1m5s",
+		},
 		"a series of the original operator goes on where it was": {
 			now: 99 * time.Second, backup: object(interval(60), status(func(s *v1beta2.BackupStatus) {
 				s.Succeeded, s.LastSuccessDate = true, at(40*time.Second)
-			})), want: "wait until 1m40s, Succeeded"},
+			})), want: "wait until 1m40s, Succeeded",
+		},
 		"a failed one of a series is tried again before the next is due": {
-			now: 3 * time.Second, backup: object(interval(60), failed(1, 0, false)), want: "wait until 5s, StoreFailed"},
+			now: 3 * time.Second, backup: object(interval(60), failed(1, 0, false)), want: "wait until 5s, StoreFailed",
+		},
 		"a failed one of a short series waits for the next only": {
-			now: time.Second, backup: object(interval(2), failed(1, 0, false)), want: "wait until 2s, StoreFailed"},
+			now: time.Second, backup: object(interval(2), failed(1, 0, false)), want: "wait until 2s, StoreFailed",
+		},
 		"after a long outage one backup makes up for all": {
-			now: 10 * time.Hour, backup: object(cronLine("0 * * * *")), want: "begin uid/1794747600 for 10h0m0s"},
+			now: 10 * time.Hour, backup: object(cronLine("0 * * * *")), want: "begin uid/1794747600 for 10h0m0s",
+		},
 		"a schedule waits for its time": {
-			now: time.Minute, backup: object(cronLine("30 2 * * *")), want: "wait until 23h30m0s, Scheduled"},
+			now: time.Minute, backup: object(cronLine("30 2 * * *")), want: "wait until 23h30m0s, Scheduled",
+		},
 		"a schedule is that of its time zone": {
 			backup: object(cronLine("30 4 * * *"), func(b *v1beta2.EtcdBackup) { b.Spec.BackupPolicy.Schedule.TimeZone = "Europe/Berlin" }),
-			want:   "wait until 30m0s, Scheduled"},
+			want:   "wait until 30m0s, Scheduled",
+		},
 		"a suspended schedule waits": {
 			now: time.Hour * 24, backup: object(cronLine("@hourly"), func(b *v1beta2.EtcdBackup) { b.Spec.BackupPolicy.Schedule.Suspend = true }),
-			want: "wait, Suspended"},
+			want: "wait, Suspended",
+		},
 
 		"no endpoints":            {backup: object(func(b *v1beta2.EtcdBackup) { b.Spec.EtcdEndpoints = nil }), want: "wait, InvalidSpec, stalled"},
 		"an unknown store":        {backup: object(func(b *v1beta2.EtcdBackup) { b.Spec.StorageType = "FTP" }), want: "wait, InvalidSpec, stalled"},
@@ -174,14 +194,18 @@ func TestPlan(t *testing.T) {
 		"a deleted series ends its run first":        {backup: object(interval(60), deleted, running), job: &Job{Kind: MakeJob, ID: "run"}, want: "cancel"},
 		"a deleted series with a run is cleaned up":  {backup: object(interval(60), deleted, running), want: "clean"},
 		"a deleted object is cleaned where asked": {
-			backup: object(interval(60), deleted, func(b *v1beta2.EtcdBackup) { b.Spec.DeletionPolicy = v1beta2.BackupDeletionPolicyDelete }), want: "clean"},
+			backup: object(interval(60), deleted, func(b *v1beta2.EtcdBackup) { b.Spec.DeletionPolicy = v1beta2.BackupDeletionPolicyDelete }), want: "clean",
+		},
 		"a cleaned object is released": {
-			backup: object(interval(60), deleted), job: &Job{Kind: CleanJob, Outcome: &Outcome{Ended: t0}}, want: "Release"},
+			backup: object(interval(60), deleted), job: &Job{Kind: CleanJob, Outcome: &Outcome{Ended: t0}}, want: "Release",
+		},
 		"data that is to be deleted and cannot be holds the object": {
 			backup: object(interval(60), deleted, func(b *v1beta2.EtcdBackup) { b.Spec.DeletionPolicy = v1beta2.BackupDeletionPolicyDelete }),
-			job:    &Job{Kind: CleanJob, Outcome: &Outcome{Ended: t0, Problem: &Problem{Message: "no"}}}, want: "wait until 5m0s, Deleting"},
+			job:    &Job{Kind: CleanJob, Outcome: &Outcome{Ended: t0, Problem: &Problem{Message: "no"}}}, want: "wait until 5m0s, Deleting",
+		},
 		"what is left of an upload holds nothing": {
-			backup: object(interval(60), deleted, running), job: &Job{Kind: CleanJob, Outcome: &Outcome{Ended: t0, Problem: &Problem{Message: "no"}}}, want: "Release"},
+			backup: object(interval(60), deleted, running), job: &Job{Kind: CleanJob, Outcome: &Outcome{Ended: t0, Problem: &Problem{Message: "no"}}}, want: "Release",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/iotest"
 
@@ -25,7 +26,7 @@ func whole(pages int) []byte {
 	r := rand.NewChaCha8([32]byte{3})
 	_, _ = r.Read(data[:len(data)/2]) // half of it compresses
 	sum := sha256.Sum256(data)
-	return append(data, sum[:]...)
+	return slices.Concat(data, sum[:])
 }
 
 func TestBrokenSnapshotsNeverEnd(t *testing.T) {
@@ -59,7 +60,7 @@ func TestBrokenSnapshotsNeverEnd(t *testing.T) {
 			if !errors.Is(err, test.want) || (test.want == nil) != (err == nil) {
 				t.Fatalf("after %d bytes: %v, want %v", n, err, test.want)
 			}
-			if _, again := c.Read(make([]byte, 1)); again == nil || again == io.EOF != (test.want == nil) {
+			if _, again := c.Read(make([]byte, 1)); again == nil || errors.Is(again, io.EOF) != (test.want == nil) {
 				t.Errorf("read once more: %v", again)
 			}
 			sum := sha256.Sum256(good)
@@ -164,7 +165,7 @@ func readAll(ctx context.Context, s store.Store, key string, identity age.Identi
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	_, err = io.Copy(io.Discard, r)
 	return err
 }
@@ -191,7 +192,7 @@ func TestPlainObjectOfAnotherToolCanBeOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("came back with %v", err)
 	}
@@ -233,10 +234,12 @@ func TestBestMemberComesFirst(t *testing.T) {
 		"a follower that is up to date comes before the leader": {[]*Member{leader, follower(2, 4990), follower(3, 4999)}, []uint64{3, 2, 1}},
 		"a follower that lags comes after the leader":           {[]*Member{leader, follower(2, 100), follower(3, 5000)}, []uint64{3, 1, 2}},
 		"learners and corrupt members are left out": {
-			[]*Member{leader, {ID: 2, HasLeader: true, Learner: true}, {ID: 3, HasLeader: true, Corrupt: true}}, []uint64{1}},
+			[]*Member{leader, {ID: 2, HasLeader: true, Learner: true}, {ID: 3, HasLeader: true, Corrupt: true}}, []uint64{1},
+		},
 		"a member without a leader is the last resort": {[]*Member{{ID: 2, Revision: 9000}, follower(3, 10), leader}, []uint64{1, 3, 2}},
 		"without a majority the newest survivor counts": {
-			[]*Member{{ID: 2, Revision: 10}, {ID: 3, Revision: 12}}, []uint64{3, 2}},
+			[]*Member{{ID: 2, Revision: 10}, {ID: 3, Revision: 12}}, []uint64{3, 2},
+		},
 		"a member at two addresses counts once": {[]*Member{leader, leader}, []uint64{1}},
 	} {
 		var got []uint64

@@ -220,7 +220,7 @@ func (u *s3Upload) part(ctx context.Context, n int, data []byte) error {
 	return nil
 }
 
-func (u *s3Upload) finish(ctx context.Context, parts int, first, last Labels) error {
+func (u *s3Upload) finish(ctx context.Context, parts int, _, last Labels) error {
 	list := make([]minio.CompletePart, 0, parts)
 	for n := 1; n <= parts; n++ {
 		list = append(list, u.parts[n])

@@ -48,24 +48,36 @@ func TestAWSFiles(t *testing.T) {
 		want                         awsSettings
 		refused                      string
 	}{
-		"keys and region": {credentials: keys, config: "[default]\nregion = eu-central-1\noutput = json\n",
-			want: awsSettings{profile: "default", keys: awsKeys{"AKIADEFAULT", "s1/+=", ""}, region: "eu-central-1"}},
-		"a profile": {credentials: keys, config: "[profile other]\nregion=r\n[default]\nregion=wrong\n", profile: "other",
-			want: awsSettings{profile: "other", keys: awsKeys{"AKIAOTHER", "s2", "tok"}, region: "r"}},
-		"keys in the config file": {config: "[default]\r\naws_access_key_id = A\r\naws_secret_access_key = B\r\n",
-			want: awsSettings{profile: "default", keys: awsKeys{"A", "B", ""}}},
-		"an endpoint and nested settings": {credentials: keys, config: "[default]\nendpoint_url = http://s3:7070\ns3 =\n  addressing_style = path\n",
-			want: awsSettings{profile: "default", keys: awsKeys{"AKIADEFAULT", "s1/+=", ""}, endpoint: "http://s3:7070"}},
-		"a role": {credentials: keys, config: "[default]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = other\nexternal_id = e\n",
-			want: awsSettings{profile: "default", keys: awsKeys{"AKIAOTHER", "s2", "tok"}, roleARN: "arn:aws:iam::1:role/x", externalID: "e"}},
+		"keys and region": {
+			credentials: keys, config: "[default]\nregion = eu-central-1\noutput = json\n",
+			want: awsSettings{profile: "default", keys: awsKeys{"AKIADEFAULT", "s1/+=", ""}, region: "eu-central-1"},
+		},
+		"a profile": {
+			credentials: keys, config: "[profile other]\nregion=r\n[default]\nregion=wrong\n", profile: "other",
+			want: awsSettings{profile: "other", keys: awsKeys{"AKIAOTHER", "s2", "tok"}, region: "r"},
+		},
+		"keys in the config file": {
+			config: "[default]\r\naws_access_key_id = A\r\naws_secret_access_key = B\r\n",
+			want:   awsSettings{profile: "default", keys: awsKeys{"A", "B", ""}},
+		},
+		"an endpoint and nested settings": {
+			credentials: keys, config: "[default]\nendpoint_url = http://s3:7070\ns3 =\n  addressing_style = path\n",
+			want: awsSettings{profile: "default", keys: awsKeys{"AKIADEFAULT", "s1/+=", ""}, endpoint: "http://s3:7070"},
+		},
+		"a role": {
+			credentials: keys, config: "[default]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = other\nexternal_id = e\n",
+			want: awsSettings{profile: "default", keys: awsKeys{"AKIAOTHER", "s2", "tok"}, roleARN: "arn:aws:iam::1:role/x", externalID: "e"},
+		},
 		"nothing: the identity of the pod": {want: awsSettings{profile: "default"}},
 		"half a key":                       {credentials: "[default]\naws_access_key_id = A\n", refused: "aws_secret_access_key"},
 		"a profile that is not there":      {credentials: keys, profile: "nosuch", refused: "nosuch"},
 		"a program to run":                 {config: "[default]\ncredential_process = /bin/sh\n", refused: "credential_process"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := readAWSFiles(Config{SecretName: "aws", Profile: test.profile,
-				Secret: map[string][]byte{"credentials": []byte(test.credentials), "config": []byte(test.config)}})
+			got, err := readAWSFiles(Config{
+				SecretName: "aws", Profile: test.profile,
+				Secret: map[string][]byte{"credentials": []byte(test.credentials), "config": []byte(test.config)},
+			})
 			if test.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), test.refused) {
 					t.Fatalf("error = %v, want %s in it", err, test.refused)
@@ -230,7 +242,7 @@ func TestSweepingFilesRemovesOnlyWhatMatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	root := s.(*fileStore).root
 	for _, name := range []string{".k_v1.RANDOM.part", ".k_v2.RANDOM.part", ".other.RANDOM.part"} {
 		if err := root.WriteFile(name, nil, 0o600); err != nil {
@@ -275,7 +287,7 @@ func TestAnswersOfS3AreExplained(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.Close()
+			defer func() { _ = s.Close() }()
 			err = s.Put(t.Context(), "key", strings.NewReader("x"), nil, func() Labels { return nil })
 			if !Is(err, test.problem) || !strings.Contains(err.Error(), test.word) {
 				t.Errorf("error = %v, want %s with %s in it", err, test.problem, test.word)
@@ -308,7 +320,7 @@ func TestAuthorityOfTheSecretIsTrusted(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		defer s.Close()
+		defer func() { _ = s.Close() }()
 		return s.Put(t.Context(), "key", strings.NewReader("x"), nil, func() Labels { return nil })
 	}
 	if err := put(nil); !Is(err, Unreachable) || !strings.Contains(err.Error(), "ca.crt") {

@@ -47,7 +47,7 @@ func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (f
 		return found, err
 	}
 	var out, complaint bytes.Buffer
-	cmd := exec.CommandContext(ctx, p.Program, Argument, dir, strconv.FormatInt(revision, 10)) //nolint:gosec // it is this program
+	cmd := exec.CommandContext(ctx, p.Program, Argument, dir, strconv.FormatInt(revision, 10))
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	cmd.Env = []string{} // nothing that the operator knows is any of its business
 	cmd.SysProcAttr = endWithParent()
@@ -108,7 +108,7 @@ func removeLeftovers(base string) {
 		return
 	}
 	for _, name := range dirs {
-		lock, err := os.Open(name) //nolint:gosec // our own folder
+		lock, err := os.Open(name)
 		if err != nil {
 			continue
 		}

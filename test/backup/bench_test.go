@@ -102,6 +102,7 @@ func backUp(b *testing.B, etcd *etcdCluster, kind stores.Kind) (rate float64, ow
 
 // watchMemory samples the memory of a process until ctx ends and then says what the most was.
 func watchMemory(ctx context.Context, b *testing.B, p *process) <-chan int64 {
+	b.Helper()
 	peak := make(chan int64, 1)
 	go func() {
 		var most int64
@@ -121,6 +122,7 @@ func watchMemory(ctx context.Context, b *testing.B, p *process) <-chan int64 {
 
 // memoryOf is a line of a process's status, in bytes.
 func memoryOf(b *testing.B, p *process, line string) int64 {
+	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		b.Error(err)

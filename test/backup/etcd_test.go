@@ -37,19 +37,19 @@ type etcdMember struct {
 
 // startEtcd starts a cluster of n members. Clients reach each member through a gate of its own, which
 // is also what the member tells of itself.
-func startEtcd(t testing.TB, version string, n int, args ...string) *etcdCluster {
-	t.Helper()
-	c := &etcdCluster{t: t}
-	dir := t.TempDir()
+func startEtcd(tb testing.TB, version string, n int, args ...string) *etcdCluster {
+	tb.Helper()
+	c := &etcdCluster{t: tb}
+	dir := tb.TempDir()
 	var initial, clients, peers []string
 	for i := range n {
-		peers, clients = append(peers, freeAddress(t)), append(clients, freeAddress(t))
+		peers, clients = append(peers, freeAddress(tb)), append(clients, freeAddress(tb))
 		initial = append(initial, fmt.Sprintf("m%d=http://%s", i, peers[i]))
 	}
 	for i := range n {
-		m := &etcdMember{name: fmt.Sprintf("m%d", i), gate: newGate(t, clients[i]), done: make(chan struct{})}
+		m := &etcdMember{name: fmt.Sprintf("m%d", i), gate: newGate(tb, clients[i]), done: make(chan struct{})}
 		m.url = "http://" + m.gate.address()
-		m.cmd = exec.Command(filepath.Join(programs.Etcd[version], "etcd"), append([]string{
+		m.cmd = exec.CommandContext(context.WithoutCancel(tb.Context()), filepath.Join(programs.Etcd[version], "etcd"), append([]string{
 			"--name", m.name, "--data-dir", filepath.Join(dir, m.name), "--log-level", "error", "--unsafe-no-fsync",
 			"--listen-client-urls", "http://" + clients[i], "--advertise-client-urls", m.url,
 			"--listen-peer-urls", "http://" + peers[i], "--initial-advertise-peer-urls", "http://" + peers[i],
@@ -59,24 +59,24 @@ func startEtcd(t testing.TB, version string, n int, args ...string) *etcdCluster
 		log := &buffer{}
 		m.cmd.Stdout, m.cmd.Stderr = log, log
 		if err := m.cmd.Start(); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		go func() {
 			_ = m.cmd.Wait()
 			close(m.done)
 		}()
-		t.Cleanup(func() {
+		tb.Cleanup(func() {
 			m.kill()
-			if t.Failed() {
-				t.Logf("etcd %s said:\n%s", m.name, log)
+			if tb.Failed() {
+				tb.Logf("etcd %s said:\n%s", m.name, log)
 			}
 		})
 		c.members = append(c.members, m)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
 	if _, err := c.client().Put(ctx, "ready", "yes"); err != nil {
-		t.Fatalf("etcd is not ready: %v", err)
+		tb.Fatalf("etcd is not ready: %v", err)
 	}
 	return c
 }
@@ -144,14 +144,14 @@ type gate struct {
 	back     atomic.Int64
 }
 
-func newGate(t testing.TB, target string) *gate {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func newGate(tb testing.TB, target string) *gate {
+	tb.Helper()
+	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	g := &gate{listener: l, target: target}
-	t.Cleanup(func() { _ = l.Close() })
+	tb.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
 			in, err := l.Accept()
@@ -167,12 +167,12 @@ func newGate(t testing.TB, target string) *gate {
 func (g *gate) address() string { return g.listener.Addr().String() }
 
 func (g *gate) pass(in net.Conn) {
-	defer in.Close()
-	out, err := net.Dial("tcp", g.target)
+	defer func() { _ = in.Close() }()
+	out, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", g.target)
 	if err != nil {
 		return
 	}
-	defer out.Close()
+	defer func() { _ = out.Close() }()
 	go func() {
 		_, _ = io.Copy(out, in)
 		_ = out.Close()
@@ -188,12 +188,12 @@ func (g *gate) pass(in net.Conn) {
 }
 
 // freeAddress is a port of 127.0.0.1 that nobody listens on.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(tb testing.TB) string {
+	tb.Helper()
+	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }

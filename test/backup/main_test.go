@@ -95,21 +95,21 @@ func run(m *testing.M) (code int, err error) {
 }
 
 // newNamespace makes a namespace for a test.
-func newNamespace(t testing.TB) string {
-	t.Helper()
+func newNamespace(tb testing.TB) string {
+	tb.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "backup-"}}
-	if err := kube.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
+	if err := kube.Create(tb.Context(), ns); err != nil {
+		tb.Fatal(err)
 	}
 	return ns.Name
 }
 
 // newSecret makes a secret.
-func newSecret(t testing.TB, namespace, name string, data map[string][]byte) {
-	t.Helper()
+func newSecret(tb testing.TB, namespace, name string, data map[string][]byte) {
+	tb.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: data}
-	if err := kube.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
+	if err := kube.Create(tb.Context(), secret); err != nil {
+		tb.Fatal(err)
 	}
 }
 
@@ -133,27 +133,27 @@ type launch struct {
 }
 
 // startOperator starts an operator for a namespace. It is killed at the end of the test.
-func startOperator(t testing.TB, l launch) *process {
-	t.Helper()
-	address := freeAddress(t)
-	p := &process{t: t, log: &buffer{}, done: make(chan struct{}), metrics: "http://" + address}
-	p.cmd = exec.Command(operator, append([]string{"-listen-addr", address, "-create-crd=false"}, l.args...)...)
+func startOperator(tb testing.TB, l launch) *process {
+	tb.Helper()
+	address := freeAddress(tb)
+	p := &process{t: tb, log: &buffer{}, done: make(chan struct{}), metrics: "http://" + address}
+	p.cmd = exec.CommandContext(context.WithoutCancel(tb.Context()), operator, append([]string{"-listen-addr", address, "-create-crd=false"}, l.args...)...)
 	p.cmd.Env = append(os.Environ(),
-		"KUBECONFIG="+kubeconfig(t, l.api), "MY_POD_NAMESPACE="+l.namespace, "MY_POD_NAME=etcd-backup-operator-0")
+		"KUBECONFIG="+kubeconfig(tb, l.api), "MY_POD_NAMESPACE="+l.namespace, "MY_POD_NAME=etcd-backup-operator-0")
 	p.cmd.Env = append(p.cmd.Env, l.env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	go func() {
 		_ = p.cmd.Wait()
 		close(p.done)
 	}()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		p.kill()
-		if t.Failed() {
-			t.Logf("the operator said:\n%s", p.log)
+		if tb.Failed() {
+			tb.Logf("the operator said:\n%s", p.log)
 		}
 	})
 	return p
@@ -166,8 +166,8 @@ func (p *process) kill() {
 }
 
 // kubeconfig writes a kubeconfig for the API server at another address.
-func kubeconfig(t testing.TB, api string) string {
-	t.Helper()
+func kubeconfig(tb testing.TB, api string) string {
+	tb.Helper()
 	if api == "" {
 		return server.Kubeconfig()
 	}
@@ -175,23 +175,23 @@ func kubeconfig(t testing.TB, api string) string {
 	config.Clusters["test"] = &clientcmdapi.Cluster{Server: api}
 	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test"}
 	config.CurrentContext = "test"
-	path := filepath.Join(t.TempDir(), "kubeconfig")
+	path := filepath.Join(tb.TempDir(), "kubeconfig")
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }
 
 // adminTransport speaks to the API server as its administrator.
-func adminTransport(t testing.TB) (url string, transport rest.Config) {
-	t.Helper()
+func adminTransport(tb testing.TB) (url string, transport rest.Config) {
+	tb.Helper()
 	config := server.RESTConfig()
 	return config.Host, *config
 }
 
 // eventually waits until check says nothing more. What it says last is the failure.
-func eventually(t testing.TB, patience time.Duration, check func() string) {
-	t.Helper()
+func eventually(tb testing.TB, patience time.Duration, check func() string) {
+	tb.Helper()
 	deadline := time.Now().Add(patience)
 	for {
 		complaint := check()
@@ -199,7 +199,7 @@ func eventually(t testing.TB, patience time.Duration, check func() string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %s: %s", patience, complaint)
+			tb.Fatalf("after %s: %s", patience, complaint)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"filippo.io/age"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,11 +32,11 @@ type env struct {
 }
 
 // newEnv makes a namespace with the secret of a store's server.
-func newEnv(t testing.TB, s *stores.Server) *env {
-	t.Helper()
-	e := &env{t: t, namespace: newNamespace(t), server: s}
+func newEnv(tb testing.TB, s *stores.Server) *env {
+	tb.Helper()
+	e := &env{t: tb, namespace: newNamespace(tb), server: s}
 	if s.Config.SecretName != "" {
-		newSecret(t, e.namespace, s.Config.SecretName, s.Config.Secret)
+		newSecret(tb, e.namespace, s.Config.SecretName, s.Config.Secret)
 	}
 	return e
 }
@@ -139,28 +140,18 @@ func (e *env) keys(prefix string) []string {
 func (e *env) checkWhole(key string, keysSecret map[string][]byte) snapshot.Facts {
 	e.t.Helper()
 	s := e.store()
-	facts := snapshot.Facts{}
-	if keysSecret == nil {
-		r, f, err := snapshot.Open(e.t.Context(), s, key, nil, "")
-		if err != nil {
+	var identities []age.Identity
+	if keysSecret != nil {
+		var err error
+		if _, identities, err = snapshot.Keys("test", keysSecret); err != nil {
 			e.t.Fatal(err)
 		}
-		defer r.Close()
-		facts = f
-		if _, err := io.Copy(io.Discard, r); err != nil {
-			e.t.Fatalf("object %s: %v", key, err)
-		}
-		return facts
-	}
-	_, identities, err := snapshot.Keys("test", keysSecret)
-	if err != nil {
-		e.t.Fatal(err)
 	}
 	r, facts, err := snapshot.Open(e.t.Context(), s, key, identities, "")
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		e.t.Fatalf("object %s: %v", key, err)
 	}

@@ -60,11 +60,15 @@ func TestOneBackupInEveryStoreIsWholeAndReported(t *testing.T) {
 
 func checkMetrics(t *testing.T, p *process, want string) {
 	t.Helper()
-	r, err := http.Get(p.metrics + "/metrics")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.metrics+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Body.Close()
+	r, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Body.Close() }()
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -30,27 +30,63 @@ func TestBadInputIsToldInOneSentenceThatNamesWhatToChange(t *testing.T) {
 		words   []string
 		stalled bool
 	}{
-		{"missing-secret", func(b *v1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "nosuch" },
-			"SecretNotUsable", []string{`"nosuch"`, "s3.awsSecret"}, false},
-		{"half-a-key", func(b *v1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "half" },
-			"InvalidStore", []string{`"half"`, "aws_secret_access_key"}, false},
-		{"wrong-keys", func(b *v1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "wrong" },
-			"CredentialsRefused", []string{`"wrong"`}, false},
-		{"no-bucket", func(b *v1beta2.EtcdBackup) { b.Spec.S3.Path = "nosuchbucket/x" },
-			"BucketNotFound", []string{`"nosuchbucket"`, "path"}, false},
-		{"unreachable-store", func(b *v1beta2.EtcdBackup) { b.Spec.S3.Endpoint = "http://" + freeAddress(t) },
-			"StoreUnreachable", []string{"endpoint", "connection refused"}, false},
-		{"unreachable-etcd", func(b *v1beta2.EtcdBackup) { b.Spec.EtcdEndpoints = []string{"http://" + freeAddress(t)} },
-			"EtcdUnavailable", []string{"connection refused"}, false},
+		{
+			"missing-secret", func(b *v1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "nosuch" },
+			"SecretNotUsable",
+			[]string{`"nosuch"`, "s3.awsSecret"},
+			false,
+		},
+		{
+			"half-a-key", func(b *v1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "half" },
+			"InvalidStore",
+			[]string{`"half"`, "aws_secret_access_key"},
+			false,
+		},
+		{
+			"wrong-keys", func(b *v1beta2.EtcdBackup) { b.Spec.S3.AWSSecret = "wrong" },
+			"CredentialsRefused",
+			[]string{`"wrong"`},
+			false,
+		},
+		{
+			"no-bucket", func(b *v1beta2.EtcdBackup) { b.Spec.S3.Path = "nosuchbucket/x" },
+			"BucketNotFound",
+			[]string{`"nosuchbucket"`, "path"},
+			false,
+		},
+		{
+			"unreachable-store", func(b *v1beta2.EtcdBackup) { b.Spec.S3.Endpoint = "http://" + freeAddress(t) },
+			"StoreUnreachable",
+			[]string{"endpoint", "connection refused"},
+			false,
+		},
+		{
+			"unreachable-etcd", func(b *v1beta2.EtcdBackup) { b.Spec.EtcdEndpoints = []string{"http://" + freeAddress(t)} },
+			"EtcdUnavailable",
+			[]string{"connection refused"},
+			false,
+		},
 		{"plain-etcd-by-tls", func(b *v1beta2.EtcdBackup) {
 			b.Spec.EtcdEndpoints = []string{strings.Replace(etcd.urls()[0], "http://", "https://", 1)}
 		}, "EtcdUnavailable", []string{"use http://"}, false},
-		{"tls-secret-without-files", func(b *v1beta2.EtcdBackup) { b.Spec.ClientTLSSecret = "empty" },
-			"SecretNotUsable", []string{"clientTLSSecret", "etcd-client.crt"}, false},
-		{"auth-secret-without-user", func(b *v1beta2.EtcdBackup) { b.Spec.EtcdAuthSecret = "empty" },
-			"SecretNotUsable", []string{"etcdAuthSecret"}, false},
-		{"encryption-secret-without-keys", func(b *v1beta2.EtcdBackup) { b.Spec.EncryptionSecret = "empty" },
-			"SecretNotUsable", []string{"recipients", "identities"}, false},
+		{
+			"tls-secret-without-files", func(b *v1beta2.EtcdBackup) { b.Spec.ClientTLSSecret = "empty" },
+			"SecretNotUsable",
+			[]string{"clientTLSSecret", "etcd-client.crt"},
+			false,
+		},
+		{
+			"auth-secret-without-user", func(b *v1beta2.EtcdBackup) { b.Spec.EtcdAuthSecret = "empty" },
+			"SecretNotUsable",
+			[]string{"etcdAuthSecret"},
+			false,
+		},
+		{
+			"encryption-secret-without-keys", func(b *v1beta2.EtcdBackup) { b.Spec.EncryptionSecret = "empty" },
+			"SecretNotUsable",
+			[]string{"recipients", "identities"},
+			false,
+		},
 		{"no-volume", func(b *v1beta2.EtcdBackup) {
 			b.Spec.StorageType, b.Spec.File = v1beta2.BackupStorageTypeFile, &v1beta2.FileBackupSource{Path: "a/b"}
 		}, "InvalidStore", []string{"-file-store-dir"}, false},

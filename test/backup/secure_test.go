@@ -104,7 +104,7 @@ func issue(t *testing.T) tlsFiles {
 func startSecureEtcd(t *testing.T, f tlsFiles) string {
 	t.Helper()
 	client, peer := freeAddress(t), freeAddress(t)
-	cmd := exec.Command(filepath.Join(programs.Etcd["v3.6.16"], "etcd"), "--data-dir", t.TempDir(), "--log-level", "error", "--unsafe-no-fsync",
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(programs.Etcd["v3.6.16"], "etcd"), "--data-dir", t.TempDir(), "--log-level", "error", "--unsafe-no-fsync",
 		"--listen-client-urls", "https://"+client, "--advertise-client-urls", "https://"+client,
 		"--listen-peer-urls", "http://"+peer, "--initial-advertise-peer-urls", "http://"+peer, "--initial-cluster", "default=http://"+peer,
 		"--client-cert-auth", "--trusted-ca-file", f.caFile, "--cert-file", f.server.Cert, "--key-file", f.server.Key)
@@ -125,7 +125,7 @@ func startSecureEtcd(t *testing.T, f tlsFiles) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err = c.Put(ctx, "key", "value")

@@ -210,7 +210,7 @@ func TestBadEndpointDoesNotFailTheBackupAndAHangingOneHoldsUpNoOther(t *testing.
 	e := newEnv(t, stores.StartFile(t))
 	startOperator(t, launch{namespace: e.namespace, args: []string{"-file-store-dir", e.server.Config.FileRoot, "-max-concurrent-backups", "2"}})
 	// It takes connections and never says anything.
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

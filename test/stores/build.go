@@ -27,19 +27,19 @@ func recipes() string {
 	return filepath.Join(filepath.Dir(file), "..", "servers")
 }
 
-// built returns a folder in the user's cache with what make makes, once per machine and recipe. The
+// built returns a folder in the user's cache with what build makes, once per machine and recipe. The
 // recipe is the content of the named files.
-func built(t testing.TB, name string, recipe []string, make func(ctx context.Context, into string) error) string {
-	t.Helper()
+func built(tb testing.TB, name string, recipe []string, build func(ctx context.Context, into string) error) string {
+	tb.Helper()
 	cache, err := artifacts.CacheDir()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	h := sha256.New()
 	for _, file := range recipe {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		h.Write(text)
 	}
@@ -47,59 +47,59 @@ func built(t testing.TB, name string, recipe []string, make func(ctx context.Con
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
+		tb.Fatal(err)
 	}
 	// Of several test processes the first one builds, and the others find the result.
 	lock, err := os.Create(dir + ".lock")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
 	work := dir + ".building"
 	if err := os.RemoveAll(work); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if err := os.MkdirAll(work, 0o755); err != nil {
-		t.Fatal(err)
+	if err := os.MkdirAll(work, 0o750); err != nil {
+		tb.Fatal(err)
 	}
-	t.Logf("building %s, once on this machine", name)
-	if err := make(t.Context(), work); err != nil {
-		t.Fatalf("building %s: %v", name, err)
+	tb.Logf("building %s, once on this machine", name)
+	if err := build(tb.Context(), work); err != nil {
+		tb.Fatalf("building %s: %v", name, err)
 	}
 	if err := os.Rename(work, dir); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }
 
 // goServer builds one of the tools of test/servers/go.mod.
-func goServer(t testing.TB, name, pkg string) string {
-	t.Helper()
-	dir := built(t, name, []string{filepath.Join(recipes(), "go.mod"), filepath.Join(recipes(), "go.sum")}, func(ctx context.Context, into string) error {
+func goServer(tb testing.TB, name, pkg string) string {
+	tb.Helper()
+	dir := built(tb, name, []string{filepath.Join(recipes(), "go.mod"), filepath.Join(recipes(), "go.sum")}, func(ctx context.Context, into string) error {
 		return run(ctx, recipes(), "go", "build", "-o", filepath.Join(into, name), pkg)
 	})
 	return filepath.Join(dir, name)
 }
 
 // azuriteProgram installs azurite out of its lock file.
-func azuriteProgram(t testing.TB) string {
-	t.Helper()
+func azuriteProgram(tb testing.TB) string {
+	tb.Helper()
 	from := filepath.Join(recipes(), "azurite")
 	files := []string{filepath.Join(from, "package.json"), filepath.Join(from, "package-lock.json")}
-	dir := built(t, "azurite", files, func(ctx context.Context, into string) error {
+	dir := built(tb, "azurite", files, func(ctx context.Context, into string) error {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return err
 			}
-			if err := os.WriteFile(filepath.Join(into, filepath.Base(file)), text, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(into, filepath.Base(file)), text, 0o600); err != nil {
 				return err
 			}
 		}

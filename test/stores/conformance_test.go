@@ -66,7 +66,7 @@ func (s *subject) get(t *testing.T, key string) (string, store.Object) {
 	if err != nil {
 		t.Fatalf("Get(%s): %v", key, err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	data, err := io.ReadAll(r)
 	if err != nil {
 		t.Fatalf("reading %s: %v", key, err)
@@ -94,6 +94,7 @@ var conformance = []struct {
 	check func(t *testing.T, s *subject)
 }{
 	{"an object comes back as it was stored, with all its labels", func(t *testing.T, s *subject) {
+		t.Helper()
 		// Names as the operator uses them: with colons and an underscore.
 		key := s.prefix + "etcd.backup_v12_2026-11-15-03:04:05"
 		s.put(t, key, "the content", store.Labels{"owner": "a-b-c", "revision": "12"}, store.Labels{"sha256": "abc"})
@@ -117,6 +118,7 @@ var conformance = []struct {
 		}
 	}},
 	{"an object of many parts comes back as it was stored, with all its labels", func(t *testing.T, s *subject) {
+		t.Helper()
 		key, size := s.prefix+"large", 21<<20+12345
 		data := noise(size)
 		if err := s.Put(t.Context(), key, bytes.NewReader(data), store.Labels{"owner": "o"}, func() store.Labels { return store.Labels{"sha256": "late"} }); err != nil {
@@ -134,6 +136,7 @@ var conformance = []struct {
 		}
 	}},
 	{"an object of exactly one part comes back whole", func(t *testing.T, s *subject) {
+		t.Helper()
 		data := noise(8 << 20)
 		if err := s.Put(t.Context(), s.prefix+"exact", bytes.NewReader(data), nil, none); err != nil {
 			t.Fatal(err)
@@ -143,6 +146,7 @@ var conformance = []struct {
 		}
 	}},
 	{"a body that breaks off leaves no object and what was there before", func(t *testing.T, s *subject) {
+		t.Helper()
 		for name, size := range map[string]int{"small": 1000, "large": 20 << 20} {
 			for broken, failure := range map[string]error{"cut": io.ErrUnexpectedEOF, "failed": errors.New("the member died")} {
 				key := s.prefix + name + broken
@@ -167,6 +171,7 @@ var conformance = []struct {
 		}
 	}},
 	{"an upload whose time runs out leaves nothing", func(t *testing.T, s *subject) {
+		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		body := &breaking{size: 30 << 20, err: io.EOF, at: 20 << 20, then: cancel}
 		if err := s.Put(ctx, s.prefix+"late", body, nil, none); !errors.Is(err, context.Canceled) {
@@ -177,6 +182,7 @@ var conformance = []struct {
 		}
 	}},
 	{"a prefix with more than a thousand objects is listed whole", func(t *testing.T, s *subject) {
+		t.Helper()
 		want := []string{}
 		var wg sync.WaitGroup
 		limit := make(chan struct{}, 16)
@@ -197,6 +203,7 @@ var conformance = []struct {
 		}
 	}},
 	{"a listing holds only what begins with the prefix and can be ended early", func(t *testing.T, s *subject) {
+		t.Helper()
 		for _, name := range []string{"a_v1", "a_v2", "a", "b_v1", "deep/a_v1"} {
 			s.put(t, s.prefix+name, "x", nil, nil)
 		}
@@ -208,6 +215,7 @@ var conformance = []struct {
 		}
 	}},
 	{"a deleted object is gone and deleting it again is no error", func(t *testing.T, s *subject) {
+		t.Helper()
 		s.put(t, s.prefix+"x", "x", nil, nil)
 		for range 2 {
 			if err := s.Delete(t.Context(), s.prefix+"x"); err != nil {
@@ -219,6 +227,7 @@ var conformance = []struct {
 		}
 	}},
 	{"sweeping removes no object", func(t *testing.T, s *subject) {
+		t.Helper()
 		s.put(t, s.prefix+"x", "x", nil, nil)
 		if err := s.Sweep(t.Context(), s.prefix, func(string) bool { return true }); err != nil {
 			t.Fatal(err)
@@ -228,6 +237,7 @@ var conformance = []struct {
 		}
 	}},
 	{"a missing bucket is named", func(t *testing.T, s *subject) {
+		t.Helper()
 		if s.kind.MakesBucket {
 			checkMakesBucket(t, s)
 			return
@@ -241,6 +251,7 @@ var conformance = []struct {
 		}
 	}},
 	{"wrong credentials are refused without showing them", func(t *testing.T, s *subject) {
+		t.Helper()
 		if s.server.Wrong == nil {
 			t.Logf("the server of %s checks no credentials", s.kind.Name)
 			return
@@ -262,6 +273,7 @@ var conformance = []struct {
 		}
 	}},
 	{"a server that is not there is named", func(t *testing.T, s *subject) {
+		t.Helper()
 		if s.server.URL == "" {
 			t.Logf("%s has no server", s.kind.Name)
 			return

@@ -69,10 +69,10 @@ func NewOSS() *OSS {
 }
 
 // StartOSS runs the server on a free port.
-func StartOSS(t testing.TB) *Server {
-	t.Helper()
+func StartOSS(tb testing.TB) *Server {
+	tb.Helper()
 	server := httptest.NewServer(NewOSS())
-	t.Cleanup(server.Close)
+	tb.Cleanup(server.Close)
 	return &Server{
 		URL: server.URL,
 		Config: store.Config{
@@ -217,8 +217,8 @@ func (s *OSS) inParts(w http.ResponseWriter, r *http.Request, bucket, key string
 			XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
 			Bucket   string
 			Key      string
-			UploadId string
-		}{Bucket: bucket, Key: key, UploadId: id})
+			UploadID string `xml:"UploadId"`
+		}{Bucket: bucket, Key: key, UploadID: id})
 		return
 	}
 	up := s.uploads[q.Get("uploadId")]
@@ -240,36 +240,41 @@ func (s *OSS) inParts(w http.ResponseWriter, r *http.Request, bucket, key string
 		delete(s.uploads, q.Get("uploadId"))
 		w.WriteHeader(http.StatusNoContent)
 	case http.MethodPost:
-		var list struct {
-			Part []struct {
-				PartNumber int
-				ETag       string
-			}
+		s.finish(w, bucket, key, q.Get("uploadId"), up, body)
+	}
+}
+
+// finish makes an object of the parts of an upload.
+func (s *OSS) finish(w http.ResponseWriter, bucket, key, id string, up *ossUpload, body []byte) {
+	var list struct {
+		Part []struct {
+			PartNumber int
+			ETag       string
 		}
-		if err := xml.Unmarshal(body, &list); err != nil || len(list.Part) == 0 {
-			ossRefuse(w, http.StatusBadRequest, "MalformedXML", "parts")
+	}
+	if err := xml.Unmarshal(body, &list); err != nil || len(list.Part) == 0 {
+		ossRefuse(w, http.StatusBadRequest, "MalformedXML", "parts")
+		return
+	}
+	var data []byte
+	for i, p := range list.Part {
+		part, ok := up.parts[p.PartNumber]
+		switch {
+		case !ok || ossETag(part) != p.ETag:
+			ossRefuse(w, http.StatusBadRequest, "InvalidPart", strconv.Itoa(p.PartNumber))
+			return
+		case i < len(list.Part)-1 && len(part) < 100<<10:
+			ossRefuse(w, http.StatusBadRequest, "EntityTooSmall", strconv.Itoa(p.PartNumber))
 			return
 		}
-		var data []byte
-		for i, p := range list.Part {
-			part, ok := up.parts[p.PartNumber]
-			switch {
-			case !ok || ossETag(part) != p.ETag:
-				ossRefuse(w, http.StatusBadRequest, "InvalidPart", strconv.Itoa(p.PartNumber))
-				return
-			case i < len(list.Part)-1 && len(part) < 100<<10:
-				ossRefuse(w, http.StatusBadRequest, "EntityTooSmall", strconv.Itoa(p.PartNumber))
-				return
-			}
-			data = append(data, part...)
-		}
-		s.buckets[bucket][key] = newOSSObject(data, up.meta)
-		delete(s.uploads, q.Get("uploadId"))
-		ossAnswer(w, struct {
-			XMLName           xml.Name `xml:"CompleteMultipartUploadResult"`
-			Bucket, Key, ETag string
-		}{Bucket: bucket, Key: key, ETag: s.buckets[bucket][key].etag})
+		data = append(data, part...)
 	}
+	s.buckets[bucket][key] = newOSSObject(data, up.meta)
+	delete(s.uploads, id)
+	ossAnswer(w, struct {
+		XMLName           xml.Name `xml:"CompleteMultipartUploadResult"`
+		Bucket, Key, ETag string
+	}{Bucket: bucket, Key: key, ETag: s.buckets[bucket][key].etag})
 }
 
 func (s *OSS) tagging(w http.ResponseWriter, r *http.Request, o *ossObject, body []byte) {
@@ -333,7 +338,11 @@ func (s *OSS) list(w http.ResponseWriter, objects map[string]*ossObject, prefix,
 }
 
 func (s *OSS) listUploads(w http.ResponseWriter, bucket, prefix string) {
-	type upload struct{ Key, UploadId, Initiated string }
+	type upload struct {
+		Key       string
+		UploadID  string `xml:"UploadId"`
+		Initiated string
+	}
 	result := struct {
 		XMLName     xml.Name `xml:"ListMultipartUploadsResult"`
 		Bucket      string
@@ -381,7 +390,9 @@ func ossRefuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("x-oss-request-id", "TEST")
 	w.WriteHeader(status)
 	_ = xml.NewEncoder(w).Encode(struct {
-		XMLName                  xml.Name `xml:"Error"`
-		Code, Message, RequestId string
-	}{Code: code, Message: message, RequestId: "TEST"})
+		XMLName   xml.Name `xml:"Error"`
+		Code      string
+		Message   string
+		RequestID string `xml:"RequestId"`
+	}{Code: code, Message: message, RequestID: "TEST"})
 }

@@ -60,26 +60,26 @@ var Kinds = []Kind{
 }
 
 // StartS3 runs versitygw on a folder.
-func StartS3(t testing.TB) *Server {
-	t.Helper()
+func StartS3(tb testing.TB) *Server {
+	tb.Helper()
 	const id, secret = "AKIATESTTESTTESTTEST", "sekret0123456789sekret0123456789sekret01"
-	program := goServer(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw")
-	dir := t.TempDir()
+	program := goServer(tb, "versitygw", "github.com/versity/versitygw/cmd/versitygw")
+	dir := tb.TempDir()
 	for _, name := range []string{"data", "sidecar"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
+			tb.Fatal(err)
 		}
 	}
-	address := freeAddress(t)
-	start(t, program, "--port", address, "--access", id, "--secret", secret, "--region", "eu-test-1", "--quiet",
+	address := freeAddress(tb)
+	start(tb, program, "--port", address, "--access", id, "--secret", secret, "--region", "eu-test-1", "--quiet",
 		"posix", "--sidecar", filepath.Join(dir, "sidecar"), filepath.Join(dir, "data"))
-	awaitHTTP(t, "http://"+address)
+	awaitHTTP(tb, "http://"+address)
 	client, err := minio.New(address, &minio.Options{Creds: credentials.NewStaticV4(id, secret, ""), Region: "eu-test-1", BucketLookup: minio.BucketLookupPath})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if err := client.MakeBucket(t.Context(), Bucket, minio.MakeBucketOptions{}); err != nil {
-		t.Fatal(err)
+	if err := client.MakeBucket(tb.Context(), Bucket, minio.MakeBucketOptions{}); err != nil {
+		tb.Fatal(err)
 	}
 	return &Server{
 		URL: "http://" + address,
@@ -99,26 +99,26 @@ func awsSecret(id, secret string) map[string][]byte {
 }
 
 // StartABS runs azurite.
-func StartABS(t testing.TB) *Server {
-	t.Helper()
+func StartABS(tb testing.TB) *Server {
+	tb.Helper()
 	const account, key = "backupaccount", "c2VrcmV0MDEyMzQ1Njc4OXNla3JldDAxMjM0NTY3ODk="
-	program := azuriteProgram(t)
-	address := freeAddress(t)
+	program := azuriteProgram(tb)
+	address := freeAddress(tb)
 	host, port, _ := net.SplitHostPort(address)
-	startEnv(t, []string{"AZURITE_ACCOUNTS=" + account + ":" + key}, program,
-		"--silent", "--skipApiVersionCheck", "--disableTelemetry", "--location", t.TempDir(), "--blobHost", host, "--blobPort", port)
-	awaitHTTP(t, "http://"+address)
+	startEnv(tb, []string{"AZURITE_ACCOUNTS=" + account + ":" + key}, program,
+		"--silent", "--skipApiVersionCheck", "--disableTelemetry", "--location", tb.TempDir(), "--blobHost", host, "--blobPort", port)
+	awaitHTTP(tb, "http://"+address)
 	endpoint := "http://" + address + "/" + account
 	cred, err := container.NewSharedKeyCredential(account, key)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	client, err := container.NewClientWithSharedKeyCredential(endpoint+"/"+Bucket, cred, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if _, err := client.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
+	if _, err := client.Create(tb.Context(), nil); err != nil {
+		tb.Fatal(err)
 	}
 	return &Server{
 		URL: "http://" + address,
@@ -131,21 +131,25 @@ func StartABS(t testing.TB) *Server {
 }
 
 // StartGCS runs fake-gcs-server. It checks no credentials.
-func StartGCS(t testing.TB) *Server {
-	t.Helper()
-	program := goServer(t, "fake-gcs-server", "github.com/fsouza/fake-gcs-server")
-	address := freeAddress(t)
+func StartGCS(tb testing.TB) *Server {
+	tb.Helper()
+	program := goServer(tb, "fake-gcs-server", "github.com/fsouza/fake-gcs-server")
+	address := freeAddress(tb)
 	host, port, _ := net.SplitHostPort(address)
-	start(t, program, "-scheme", "http", "-host", host, "-port", port, "-public-host", address, "-external-url", "http://"+address,
-		"-backend", "filesystem", "-filesystem-root", t.TempDir(), "-log-level", "error")
-	awaitHTTP(t, "http://"+address+"/storage/v1/b")
-	r, err := http.Post("http://"+address+"/storage/v1/b?project=test", "application/json", strings.NewReader(`{"name":"`+Bucket+`"}`))
+	start(tb, program, "-scheme", "http", "-host", host, "-port", port, "-public-host", address, "-external-url", "http://"+address,
+		"-backend", "filesystem", "-filesystem-root", tb.TempDir(), "-log-level", "error")
+	awaitHTTP(tb, "http://"+address+"/storage/v1/b")
+	request, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, "http://"+address+"/storage/v1/b?project=test", strings.NewReader(`{"name":"`+Bucket+`"}`))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer r.Body.Close()
+	r, err := http.DefaultClient.Do(request)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = r.Body.Close() }()
 	if r.StatusCode != http.StatusOK {
-		t.Fatalf("creating the bucket: %s", r.Status)
+		tb.Fatalf("creating the bucket: %s", r.Status)
 	}
 	return &Server{
 		URL: "http://" + address,
@@ -157,27 +161,30 @@ func StartGCS(t testing.TB) *Server {
 }
 
 // StartFile uses a folder.
-func StartFile(t testing.TB) *Server {
-	t.Helper()
-	return &Server{Config: store.Config{Kind: "File", Path: Bucket + "/key", Namespace: "default", FileRoot: t.TempDir()}}
+func StartFile(tb testing.TB) *Server {
+	tb.Helper()
+	return &Server{Config: store.Config{Kind: "File", Path: Bucket + "/key", Namespace: "default", FileRoot: tb.TempDir()}}
 }
 
 // freeAddress is a port of 127.0.0.1 that nobody listens on.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(tb testing.TB) string {
+	tb.Helper()
+	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }
 
-func start(t testing.TB, program string, args ...string) { startEnv(t, nil, program, args...) }
+func start(tb testing.TB, program string, args ...string) {
+	tb.Helper()
+	startEnv(tb, nil, program, args...)
+}
 
 // startEnv runs a program until the test ends, or this process does.
-func startEnv(t testing.TB, env []string, program string, args ...string) {
-	t.Helper()
+func startEnv(tb testing.TB, env []string, program string, args ...string) {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -186,29 +193,33 @@ func startEnv(t testing.TB, env []string, program string, args ...string) {
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		cancel()
-		t.Fatalf("starting %s: %v", filepath.Base(program), err)
+		tb.Fatalf("starting %s: %v", filepath.Base(program), err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
 		_ = cmd.Wait()
-		if t.Failed() {
-			t.Logf("%s said last:\n%s", filepath.Base(program), out)
+		if tb.Failed() {
+			tb.Logf("%s said last:\n%s", filepath.Base(program), out)
 		}
 	})
 }
 
 // awaitHTTP waits until something answers.
-func awaitHTTP(t testing.TB, url string) {
-	t.Helper()
+func awaitHTTP(tb testing.TB, url string) {
+	tb.Helper()
 	deadline := time.Now().Add(startPatience)
 	for {
-		r, err := http.Get(url) //nolint:gosec // our own server
+		request, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		r, err := http.DefaultClient.Do(request)
 		if err == nil {
 			_ = r.Body.Close()
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s does not answer: %v", url, err)
+			tb.Fatalf("%s does not answer: %v", url, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
