@@ -56,7 +56,7 @@ func (s *session) up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.note("machines started: %s", started)
+	t.note("switched on: %s", started)
 	if err := s.heal(ctx); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s startedNodes) String() string {
 		}
 	}
 	if len(names) == 0 {
-		return "all nodes were on already"
+		return "nothing, all nodes were on"
 	}
 	return strings.Join(names, ", ")
 }
@@ -130,7 +130,7 @@ func (s *session) settle(ctx context.Context, t *stopwatch, started startedNodes
 			return err
 		}
 	}
-	t.note("all nodes ready: %d", s.state.Nodes)
+	t.note("nodes ready: %d", s.state.Nodes)
 	if err := c.waitForDNS(ctx); err != nil {
 		return err
 	}

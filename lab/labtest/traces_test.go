@@ -119,12 +119,15 @@ func inhabitantsOf(t *testing.T, l *lab.Lab) inhabitants {
 		}
 		add(c.PID)
 	}
-	// Whatever shares a namespace with one of them belongs to the lab, and so do its other namespaces: containers have such.
+	// Whatever shares a namespace with one of them belongs to the lab, and so do its children and their namespaces: containers
+	// share none with their node.
 	for grown := true; grown; {
 		grown = false
 		for _, pid := range pids(t) {
-			if slices.ContainsFunc(namespacesOf(pid), func(ns string) bool { return found.namespaces[ns] }) {
-				found.processes[pid] = startOf(pid)
+			p := processOf(pid)
+			shares := slices.ContainsFunc(namespacesOf(pid), func(ns string) bool { return found.namespaces[ns] })
+			if _, child := found.processes[p.parent]; p.start != "" && (shares || child) {
+				found.processes[pid] = p.start
 				grown = add(pid) || grown
 			}
 		}
@@ -136,15 +139,14 @@ func inhabitantsOf(t *testing.T, l *lab.Lab) inhabitants {
 func (i inhabitants) left(t *testing.T) []string {
 	t.Helper()
 	var left []string
-	for pid, start := range i.processes {
-		if now := startOf(pid); now == start && now != "" {
-			command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			if err == nil {
-				left = append(left, fmt.Sprintf("process %d: %s", pid, strings.ReplaceAll(string(command), "\x00", " ")))
-			}
-		}
-	}
 	for _, pid := range pids(t) {
+		now := processOf(pid)
+		if now.start == "" {
+			continue
+		}
+		if start, ok := i.processes[pid]; ok && start == now.start {
+			left = append(left, fmt.Sprintf("process %d (%s)", pid, now.name))
+		}
 		for _, ns := range namespacesOf(pid) {
 			if i.namespaces[ns] {
 				left = append(left, fmt.Sprintf("%s, held by process %d", ns, pid))
@@ -177,15 +179,26 @@ func namespacesOf(pid int) []string {
 	return found
 }
 
-// startOf returns when a process started, or nothing if there is none, or only what its parent has not yet taken notice of.
-func startOf(pid int) string {
+// process is what is known of a process. One that has ended has no start, also if its parent has not yet taken notice.
+type process struct {
+	name, start string
+	parent      int
+}
+
+func processOf(pid int) process {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return ""
+		return process{}
 	}
-	fields := strings.Fields(string(content[strings.LastIndexByte(string(content), ')')+1:]))
+	before, after, _ := strings.Cut(string(content), ") ")
+	fields := strings.Fields(after)
 	if len(fields) < 20 || fields[0] == "Z" {
-		return ""
+		return process{}
 	}
-	return fields[19]
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return process{}
+	}
+	_, name, _ := strings.Cut(before, "(")
+	return process{name: name, start: fields[19], parent: parent}
 }

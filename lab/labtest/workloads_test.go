@@ -108,30 +108,35 @@ func headless(t *testing.T, c kubernetes.Interface, ns, app string) {
 func TestAServiceIsReachedFromItsOwnNodeFromAnotherAndFromTheMachine(t *testing.T) {
 	_, c := whole(t)
 	ns := namespace(t, c)
-	runWeb(t, c, web(ns, "web", "node2"))
+	const etcd, port = "quay.io/coreos/etcd:v3.6.16", 2379
+	onNode := func(name, node string, command ...string) {
+		p := web(ns, name, node)
+		p.Spec.RestartPolicy = corev1.RestartPolicyNever
+		p.Spec.Containers[0] = corev1.Container{Name: "etcd", Image: etcd, Command: command}
+		createPod(t, c, p)
+	}
+	onNode("server", "node2", "/usr/local/bin/etcd", "--data-dir=/tmp/etcd", "--listen-client-urls=http://0.0.0.0:2379", "--advertise-client-urls=http://0.0.0.0:2379")
 	service, err := c.CoreV1().Services(ns).Create(t.Context(), &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		ObjectMeta: metav1.ObjectMeta{Name: "server"},
 		Spec: corev1.ServiceSpec{
-			Selector: map[string]string{"app": "web"},
-			Ports:    []corev1.ServicePort{{Port: webPort, TargetPort: intstr.FromInt32(webPort)}},
+			Selector: map[string]string{"app": "server"},
+			Ports:    []corev1.ServicePort{{Port: port, TargetPort: intstr.FromInt32(port)}},
 		},
 	}, metav1.CreateOptions{})
 	must(t, err)
-	eventually(t, 20*time.Second, "the Service reached from the machine", func(context.Context) error {
-		_, err := get(service.Spec.ClusterIP)
-		return err
+	eventually(t, 60*time.Second, "the Service reached from the machine", func(ctx context.Context) error {
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", fmt.Sprintf("%s:%d", service.Spec.ClusterIP, port))
+		if err != nil {
+			return err
+		}
+		return conn.Close()
 	})
-	for _, node := range []string{"node1", "node2", "node3"} {
-		p := web(ns, "from-"+node, node)
-		p.Spec.RestartPolicy = corev1.RestartPolicyNever
-		p.Spec.Containers[0].ReadinessProbe = nil
-		// By its address: this busybox is linked statically, and resolves names only in its nslookup.
-		p.Spec.Containers[0].Command = []string{"/bin/busybox", "sh", "-c", fmt.Sprintf(
-			"for i in 1 2 3 4 5 6 7 8 9 10; do busybox wget -q -T 2 -O - http://%s:%d/starts && exit 0; busybox sleep 1; done; exit 1", service.Spec.ClusterIP, webPort)}
-		createPod(t, c, p)
+	nodes := []string{"node1", "node2", "node3"}
+	for _, node := range nodes {
+		onNode("from-"+node, node, "/usr/local/bin/etcdctl", "--endpoints=http://server."+ns+".svc.cluster.local:2379", "--command-timeout=20s", "endpoint", "health")
 	}
-	for _, node := range []string{"node1", "node2", "node3"} {
-		if said := finished(t, c, ns, "from-"+node); said != "started\n" {
+	for _, node := range nodes {
+		if said := finished(t, c, ns, "from-"+node); !strings.Contains(said, "is healthy") {
 			t.Errorf("from %s: %q", node, said)
 		}
 	}
