@@ -12,6 +12,7 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/sim/kubemodel"
 )
 
@@ -128,6 +129,9 @@ func drain(w *World, n int) {
 		w.Kube.Cordon(node, true)
 		var attempt func(left int)
 		attempt = func(left int) {
+			if w.mended {
+				return
+			}
 			for _, pod := range w.Members() {
 				if pod.Spec.NodeName != node || pod.DeletionTimestamp != nil {
 					continue
@@ -161,6 +165,7 @@ func (w *World) strike(f Fault) {
 // that can be reached. It is what an administrator does who has understood.
 func (w *World) mend() error {
 	w.trace("mend")
+	w.mended = true
 	clear(w.injections)
 	w.apiFails = 0
 	for _, node := range w.Kube.NodeNames() {
@@ -207,6 +212,13 @@ func (w *World) reachable() string {
 		return w.Version
 	}
 	return "3.7.3"
+}
+
+// isUnreachable reports whether a member waits for a volume on a machine that is gone. The
+// operator says so and leaves it to the administrator, who alone knows that it is for good.
+func (w *World) isUnreachable() bool {
+	ready := w.Condition(v1beta2.ClusterConditionReady)
+	return w.LocalVolumes && ready != nil && ready.Reason == string(plan.PodUnschedulable)
 }
 
 // saysWhy reports whether the status names a reason for what cannot be mended.

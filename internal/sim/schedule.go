@@ -119,7 +119,7 @@ func (w *World) mustRecover() error {
 		return err
 	}
 	if !w.isSettled(w) {
-		if lost() {
+		if lost() || w.isUnreachable() {
 			return nil
 		}
 		return fmt.Errorf("not whole after %s: %w; %s", patience, w.asAskedFor(), w.Explain())

@@ -66,6 +66,7 @@ type World struct {
 	violation  error
 	unpullable map[string]bool
 	apiFails   int
+	mended     bool
 }
 
 // Fate is what becomes of an effect.

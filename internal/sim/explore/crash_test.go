@@ -54,7 +54,7 @@ type story struct {
 
 func tell(s sim.Scenario) (*story, error) {
 	st := &story{Scenario: s}
-	if len(s.Acts) > 1 {
+	if len(s.Acts) > 1 && s.Acts[0].Until == nil {
 		if from, err := s.Begin(1); err == nil {
 			st.from = from
 		}

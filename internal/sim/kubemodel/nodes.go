@@ -73,6 +73,7 @@ func (k *Kube) HealNode(name string) {
 	k.Universe.NetworkChanged()
 	k.backInContact(name)
 	for _, rt := range k.runtimesOn(name) {
+		k.report(rt)
 		k.catchUp(rt)
 	}
 }
