@@ -25,8 +25,10 @@ IMAGE := ghcr.io/etcd-operator/etcd-operator:dev
 IMAGE_TAR ?= $(OUT)/images/etcd-operator.tar
 # The same image for this machine's architecture only, which is built in half the time.
 LAB_IMAGE_TAR := $(OUT)/images/lab/etcd-operator.tar
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-GIT_SHA ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+# ($(shell) does not see exported variables.)
+GIT := git -c safe.directory=$(CURDIR)
+VERSION ?= $(shell $(GIT) describe --tags --always --dirty 2>/dev/null || echo dev)
+GIT_SHA ?= $(shell $(GIT) rev-parse --short HEAD 2>/dev/null || echo unknown)
 # More arguments for the go test of the test-* targets, such as TEST_ARGS='-run Walkthrough -v'.
 TEST_ARGS ?=
 

@@ -20,15 +20,17 @@ complain() {
   fi
 }
 
+# All files of the tree as it stands, without what is ignored.
+tree=$(git ls-files -co --exclude-standard | while read -r file; do [[ ! -e $file ]] || echo "$file"; done)
+
 echo "gofmt"
-complain "These files are not formatted:" "gofmt -w <file>" < <(
-  git ls-files -co --exclude-standard -- '*.go' | while read -r file; do [[ ! -e $file ]] || echo "$file"; done | xargs gofmt -l)
+complain "These files are not formatted:" "gofmt -w <file>" < <(grep '\.go$' <<<"$tree" | xargs gofmt -l 2>&1)
 
 echo "go mod tidy"
 while read -r file; do
   module=$(dirname "$file")
   complain "go.mod or go.sum in $module is not tidy:" "go -C $module mod tidy" < <(go -C "$module" mod tidy -diff 2>&1 | head -n 30 || true)
-done < <(git ls-files -co --exclude-standard -- go.mod '*/go.mod')
+done < <(grep -E '(^|/)go\.mod$' <<<"$tree")
 
 for module in "$@"; do
   echo "go vet in $module"
@@ -41,8 +43,7 @@ fingerprint() { (cd "$copy" && find . -type f -not -path './_out/*' -print0 | so
 
 echo "hack/generate.sh"
 rm -rf "$copy" && mkdir -p "$copy"
-git ls-files -co --exclude-standard -z | while IFS= read -r -d '' file; do [[ ! -e $file ]] || printf '%s\0' "$file"; done |
-  tar --null -T - -c | tar -x -C "$copy"
+tar -T - -c <<<"$tree" | tar -x -C "$copy"
 before=$(fingerprint)
 (cd "$copy" && hack/generate.sh)
 complain "Generated files are not current (< as they are, > as they should be):" "make generate" < <(
