@@ -236,7 +236,7 @@ func deletion(name string, o Options) Scenario {
 func adoption() Scenario {
 	return Scenario{Name: "adopt", Options: emptyDir, Acts: []Act{
 		{Name: "three pods of the original", Do: (*World).original, Until: func(w *World) bool { return w.truth.leader() != nil }},
-		{Name: "the operator takes over", Do: func(w *World) {}},
+		{Name: "the operator takes over", Do: func(*World) {}},
 		scale(5),
 	}}
 }

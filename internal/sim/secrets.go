@@ -27,7 +27,7 @@ import (
 )
 
 // secretMark is in every secret of a world, and must not be seen anywhere else.
-const secretMark = "dG9wc2VjcmV0"
+const secretMark = "dG9wc2VjcmV0" //nolint:gosec // it protects nothing
 
 // certificate is made once: it is the same in all worlds.
 var certificate = sync.OnceValues(func() (cert, key []byte) {

@@ -263,14 +263,11 @@ func (t *truth) onlyCopy(name, how string) {
 	if own == nil || own.Disk == nil || !own.Disk.Holds(last) {
 		return
 	}
-	for _, pod := range t.w.Members() {
-		if dir := t.dataOf(pod.Name); pod.Name != name && pod.DeletionTimestamp == nil && dir != nil && dir.Disk != nil && dir.Disk.Holds(last) {
-			return
-		}
-	}
-	for _, claim := range t.w.Kube.All(kubemodel.Claims) {
-		if dir := t.dataOf(claim.GetName()); claim.GetName() != name && claim.GetDeletionTimestamp() == nil && dir != nil && dir.Disk != nil && dir.Disk.Holds(last) {
-			return
+	for _, kind := range []kubemodel.Kind{kubemodel.Pods, kubemodel.Claims} {
+		for _, o := range t.w.Kube.All(kind) {
+			if dir := t.dataOf(o.GetName()); o.GetName() != name && o.GetDeletionTimestamp() == nil && dir != nil && dir.Disk != nil && dir.Disk.Holds(last) {
+				return
+			}
 		}
 	}
 	t.w.broken("%s %s destroys the only copy of acknowledged writes", how, name)
@@ -424,19 +421,21 @@ func (t *truth) excused() bool {
 	return t.dataLost
 }
 
+// isSeedLost: nobody has agreed on anything yet, and what there is, is the seed's.
+func (t *truth) isSeedLost() bool {
+	cluster := t.w.Cluster()
+	if cluster == nil || cluster.Status.Bootstrap == nil || cluster.Status.Bootstrap.PodUID == "" {
+		return false
+	}
+	pod := t.w.Kube.Pod(cluster.Status.Bootstrap.Seed)
+	return t.w.Kube.Find(kubemodel.Claims, cluster.Status.Bootstrap.Seed) == nil &&
+		(pod == nil || string(pod.UID) != cluster.Status.Bootstrap.PodUID || pod.DeletionTimestamp != nil || t.isOver(pod))
+}
+
 // survives notes whether a majority of the voters still has its data. Faults call it.
 func (t *truth) survives() {
 	if t.list == nil {
-		// Nobody has agreed on anything yet: what there is, is the seed's.
-		cluster := t.w.Cluster()
-		if cluster == nil || cluster.Status.Bootstrap == nil || cluster.Status.Bootstrap.PodUID == "" {
-			return
-		}
-		pod := t.w.Kube.Pod(cluster.Status.Bootstrap.Seed)
-		if t.w.Kube.Find(kubemodel.Claims, cluster.Status.Bootstrap.Seed) == nil &&
-			(pod == nil || string(pod.UID) != cluster.Status.Bootstrap.PodUID || pod.DeletionTimestamp != nil || t.isOver(pod)) {
-			t.dataLost = true
-		}
+		t.dataLost = t.dataLost || t.isSeedLost()
 		return
 	}
 	voters, have := 0, 0

@@ -46,7 +46,7 @@ func TestTheModelAgreesWithEtcd(t *testing.T) {
 	t.Run("sequences", func(t *testing.T) {
 		for i := range *sequences {
 			v := versions[i%len(versions)]
-			seed := *firstSeed + uint64(i) //nolint:gosec // not negative
+			seed := *firstSeed + uint64(i)
 			t.Run(fmt.Sprintf("%s/%d", v.name, seed), func(t *testing.T) {
 				t.Parallel()
 				p := &pair{
@@ -110,15 +110,15 @@ func (p *pair) start(name string, initial []string, fresh bool) {
 // agree waits until both show the same.
 func (p *pair) agree(what string) {
 	p.trail = append(p.trail, what)
-	var real, model string
+	var seen, model string
 	for deadline := time.Now().Add(agreeWithin); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		real = p.real.view()
+		seen = p.real.view()
 		p.model.catchUp()
-		if model = p.model.view(); real == model {
+		if model = p.model.view(); seen == model {
 			return
 		}
 	}
-	p.t.Errorf("after %v they differ:\n etcd:  %s\n model: %s", p.trail, real, model)
+	p.t.Errorf("after %v they differ:\n etcd:  %s\n model: %s", p.trail, seen, model)
 }
 
 // alive picks a member that runs and has a vote; empty where there is none.
@@ -220,18 +220,18 @@ func (p *pair) change(what, ask string, onReal func(context.Context, *clientv3.C
 	if ask == "" {
 		return false
 	}
-	real := ""
+	answer := ""
 	// Whether a learner has caught up by now is a matter of moments, not of rules.
-	for deadline := time.Now().Add(answerWithin); real == "" || (real == "not in sync" && time.Now().Before(deadline)); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(answerWithin); answer == "" || (answer == "not in sync" && time.Now().Before(deadline)); time.Sleep(50 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(p.t.Context(), answerWithin)
-		real = class(onReal(ctx, p.real.members[ask].client))
+		answer = class(onReal(ctx, p.real.members[ask].client))
 		cancel()
 	}
 	p.model.catchUp()
 	model := class(p.model.universe.Wait(onModel(p.model.members[ask].process), answerWithin))
 	what += " by " + ask + ": " + model
-	if real != model {
-		p.t.Errorf("after %v, %s: etcd answers %q, the model %q", p.trail, what, real, model)
+	if answer != model {
+		p.t.Errorf("after %v, %s: etcd answers %q, the model %q", p.trail, what, answer, model)
 	}
 	p.agree(what)
 	return model == "done"

@@ -42,6 +42,7 @@ type realCluster struct {
 }
 
 func newRealCluster(t *testing.T, binary string) *realCluster {
+	t.Helper()
 	c := &realCluster{t: t, binary: binary, folder: t.TempDir(), members: map[string]*realMember{}}
 	t.Cleanup(func() {
 		for _, m := range c.members {
@@ -72,10 +73,11 @@ func (c *realCluster) prepare(name string) *realMember {
 var nextPort atomic.Int64
 
 func freeURL(t *testing.T) string {
+	t.Helper()
 	const first, last = 12_000, 29_000
 	for range last - first {
 		address := fmt.Sprintf("127.0.0.1:%d", first+nextPort.Add(1)%(last-first))
-		if listener, err := net.Listen("tcp", address); err == nil {
+		if listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address); err == nil {
 			_ = listener.Close()
 			return "http://" + address
 		}
@@ -95,11 +97,11 @@ func (c *realCluster) start(name string, initial map[string]string, fresh bool) 
 	for n, url := range initial {
 		pairs = append(pairs, n+"="+url)
 	}
-	m.command = exec.Command(c.binary, "--name="+name, "--data-dir="+m.dir, //nolint:gosec // our own program
+	// Not with the context of the test: the cleanup, which comes later, ends it.
+	m.command = exec.CommandContext(context.Background(), c.binary, "--name="+name, "--data-dir="+m.dir,
 		"--listen-peer-urls="+m.peer, "--initial-advertise-peer-urls="+m.peer,
 		"--listen-client-urls="+m.clientURL, "--advertise-client-urls="+m.clientURL,
 		"--initial-cluster="+strings.Join(pairs, ","), "--initial-cluster-state="+state, "--initial-cluster-token="+c.folder, "--log-level=error")
-	m.command.Env = append(os.Environ(), "ETCD_UNSUPPORTED_ARCH=")
 	log, err := os.OpenFile(m.dir+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		c.t.Fatal(err)

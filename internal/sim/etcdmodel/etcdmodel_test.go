@@ -26,6 +26,7 @@ type cluster struct {
 func url(i int) string { return fmt.Sprintf("http://m%d", i) }
 
 func newCluster(t *testing.T) *cluster {
+	t.Helper()
 	c := &cluster{
 		Universe: &etcdmodel.Universe{Loop: &clock.Loop{}, Rand: rand.New(rand.NewPCG(1, 1))}, t: t, exits: map[string]string{},
 	}

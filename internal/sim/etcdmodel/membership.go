@@ -83,28 +83,32 @@ type Entry struct {
 	Minor int
 }
 
+func (m *Membership) add(e Entry, maxLearners int) (*Membership, error) {
+	if m.isRemoved(e.ID) {
+		return m, ErrRemoved
+	}
+	learners := 0
+	for _, o := range m.Members {
+		if o.ID == e.ID || o.PeerURL == e.Text {
+			return m, etcd.ErrExists
+		}
+		if o.Learner {
+			learners++
+		}
+	}
+	if e.Kind == entryAddLearner && learners+1 > maxLearners {
+		return m, etcd.ErrTooManyLearners
+	}
+	next := m.clone()
+	next.Members = append(next.Members, Member{ID: e.ID, PeerURL: e.Text, Learner: e.Kind == entryAddLearner})
+	return next, nil
+}
+
 // apply returns the list after e, or the error that etcd answers with.
 func (m *Membership) apply(e Entry, maxLearners int) (*Membership, error) {
 	switch e.Kind {
 	case entryAdd, entryAddLearner:
-		if m.isRemoved(e.ID) {
-			return m, ErrRemoved
-		}
-		learners := 0
-		for _, o := range m.Members {
-			if o.ID == e.ID || o.PeerURL == e.Text {
-				return m, etcd.ErrExists
-			}
-			if o.Learner {
-				learners++
-			}
-		}
-		if e.Kind == entryAddLearner && learners+1 > maxLearners {
-			return m, etcd.ErrTooManyLearners
-		}
-		next := m.clone()
-		next.Members = append(next.Members, Member{ID: e.ID, PeerURL: e.Text, Learner: e.Kind == entryAddLearner})
-		return next, nil
+		return m.add(e, maxLearners)
 	case entryPromote:
 		switch o := m.find(e.ID); {
 		case o == nil:

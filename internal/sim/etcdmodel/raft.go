@@ -155,7 +155,7 @@ func (p *Process) campaignAgainst(old *Process) {
 }
 
 // appendEntry is how a leader takes something into the log.
-func (p *Process) appendEntry(e Entry) int {
+func (p *Process) appendEntry(e Entry) {
 	e.Term = p.Disk().Term
 	p.Disk().Log = append(p.Disk().Log, e)
 	for _, m := range p.Disk().List.Members {
@@ -164,7 +164,6 @@ func (p *Process) appendEntry(e Entry) int {
 		}
 	}
 	p.advance()
-	return len(p.Disk().Log)
 }
 
 func (p *Process) sendSoon(id uint64) {

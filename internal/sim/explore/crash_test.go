@@ -174,6 +174,7 @@ type totals struct {
 }
 
 func (n *totals) explore(t *testing.T, plan func(s *story, runs chan<- crashRun)) {
+	t.Helper()
 	for _, scenario := range sim.Scenarios() {
 		t.Run(scenario.Name, func(t *testing.T) {
 			s, err := tell(scenario)

@@ -37,7 +37,7 @@ func TestRandomSchedulesEndWell(t *testing.T) {
 				if i >= int64(*schedules) || failed.Load() >= *most {
 					return
 				}
-				s := sim.RandomSchedule(*firstSeed + uint64(i)) //nolint:gosec // not negative
+				s := sim.RandomSchedule(*firstSeed + uint64(i))
 				faults.Add(int64(len(s.Faults)))
 				if err := s.Play(nil); err != nil {
 					failed.Add(1)

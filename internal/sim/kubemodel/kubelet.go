@@ -220,7 +220,7 @@ func (k *Kube) processExited(p *etcdmodel.Process, code int, message string) {
 	if rt.process != p {
 		return
 	}
-	k.containerEnded(rt, int32(code), message) //nolint:gosec // an exit code
+	k.containerEnded(rt, int32(code), message)
 }
 
 // Crash ends a pod's etcd as a signal 9 does.

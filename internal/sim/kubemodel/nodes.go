@@ -210,7 +210,7 @@ func (k *Kube) runtimesOn(node string) []*podRuntime {
 	return list
 }
 
-// Nodes are the names of the machines that exist.
+// NodeNames are the names of the machines that exist.
 func (k *Kube) NodeNames() []string {
 	var names []string
 	for name, m := range k.machines {

@@ -46,9 +46,8 @@ func (k *Kube) scheduleSoon(name string) {
 
 // choose prefers the node with the fewest members.
 func (k *Kube) choose(pod *corev1.Pod) string {
-	claimed := claimOf(pod)
-	claim := k.Find(Claims, claimed)
-	if claimed != "" && (claim == nil || claim.GetDeletionTimestamp() != nil || claim.(*corev1.PersistentVolumeClaim).Status.Phase == corev1.ClaimLost) {
+	bound, usable := k.volumeOf(pod)
+	if !usable {
 		return ""
 	}
 	count := map[string]int{}
@@ -62,7 +61,7 @@ func (k *Kube) choose(pod *corev1.Pod) string {
 		if node.Spec.Unschedulable || nodeReady(node) != corev1.ConditionTrue || (apart && count[node.Name] > 0) {
 			continue
 		}
-		if claim != nil && k.LocalVolumes && k.volumes[claim.GetUID()].node != "" && k.volumes[claim.GetUID()].node != node.Name {
+		if bound != "" && bound != node.Name {
 			continue
 		}
 		if best == "" || count[node.Name] < count[best] {
@@ -70,6 +69,23 @@ func (k *Kube) choose(pod *corev1.Pod) string {
 		}
 	}
 	return best
+}
+
+// volumeOf tells on which node a pod's volume is, if it is bound to one, and whether the
+// pod's volume can be used at all.
+func (k *Kube) volumeOf(pod *corev1.Pod) (node string, usable bool) {
+	name := claimOf(pod)
+	if name == "" {
+		return "", true
+	}
+	claim, ok := k.Find(Claims, name).(*corev1.PersistentVolumeClaim)
+	if !ok || claim.DeletionTimestamp != nil || claim.Status.Phase == corev1.ClaimLost {
+		return "", false
+	}
+	if k.LocalVolumes {
+		node = k.volumes[claim.UID].node
+	}
+	return node, true
 }
 
 func (k *Kube) setUnschedulable(pod *corev1.Pod) {

@@ -101,13 +101,13 @@ func (m mutant) hunt(folder string, schedules, every int) (string, error) {
 	if err := errors.Join(os.WriteFile(file, changed, 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, explore) //nolint:gosec // our own
+	build := exec.CommandContext(context.Background(), "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, explore)
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the mutant does not compile: %w\n%s", err, out)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	test := exec.CommandContext(ctx, binary, "-test.failfast", "-test.v", "-test.run", "TestEveryCrashPoint|TestRandom", //nolint:gosec // our own
+	test := exec.CommandContext(ctx, binary, "-test.failfast", "-test.v", "-test.run", "TestEveryCrashPoint|TestRandom",
 		"-every", strconv.Itoa(every), "-schedules", strconv.Itoa(schedules), "-most-failures", "1")
 	test.Dir = explore
 	out, err := test.CombinedOutput()
