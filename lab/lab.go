@@ -121,10 +121,8 @@ func (l *Lab) reportPath(machine string) string { return l.path("run", machine+"
 // machineLog is what a machine's first process has to say.
 func (l *Lab) machineLog(machine string) string { return l.path("logs", machine+".log") }
 
-func (l *Lab) nodeDir(name string) string { return l.path("nodes", name) }
-
 // NodeDir returns the folder of a node on the machine's disk; the provisioner makes volumes below it.
-func (l *Lab) NodeDir(name string) string { return l.nodeDir(name) }
+func (l *Lab) NodeDir(name string) string { return l.path("nodes", name) }
 
 // switchName is the machine that holds the network.
 const switchName = "switch"

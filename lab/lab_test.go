@@ -168,7 +168,7 @@ func TestANodeIsReadyOnlyByWhatItSaidSinceItWasStarted(t *testing.T) {
 
 func TestPortOfAPodIsFoundByItsUIDAndPresentAddress(t *testing.T) {
 	s := &session{Lab: openAt(t, t.TempDir())}
-	results := filepath.Join(s.nodeDir("node2"), "var-lib", "cni", "results")
+	results := filepath.Join(s.NodeDir("node2"), "var-lib", "cni", "results")
 	if err := os.MkdirAll(results, 0o755); err != nil {
 		t.Fatal(err)
 	}

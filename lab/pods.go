@@ -115,7 +115,7 @@ type podAddress struct {
 
 // portOf finds the port of its node's bridge that a pod is plugged into.
 func (s *session) portOf(nodeName, uid, address string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(s.nodeDir(nodeName), "var-lib", "cni", "results", "*"))
+	files, err := filepath.Glob(filepath.Join(s.NodeDir(nodeName), "var-lib", "cni", "results", "*"))
 	if err != nil {
 		return "", err
 	}

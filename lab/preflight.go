@@ -105,7 +105,7 @@ func (l *Lab) checkState() error {
 	return l.checkDisk(diskPerNode * max(l.options.Nodes-s.Nodes, 0))
 }
 
-// checkDisk compares what is needed in the lab's folder with what there is.
+// checkDisk looks at the filesystem of the lab's folder: its kind, and whether there is as much space as needed.
 func (l *Lab) checkDisk(need int) error {
 	folder := l.dir
 	for {
@@ -117,6 +117,9 @@ func (l *Lab) checkDisk(need int) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(folder, &fs); err != nil {
 		return fmt.Errorf("look for free disk space in %s: %w", folder, err)
+	}
+	if fs.Type == unix.OVERLAYFS_SUPER_MAGIC {
+		return fmt.Errorf("the lab's folder %s is on an overlay filesystem, on which containers cannot have theirs: set %s to a folder on a disk of its own", l.dir, stateDirVariable)
 	}
 	if free := float64(fs.Bavail) * float64(fs.Bsize); free < float64(need) {
 		return fmt.Errorf("a lab of this size needs %.1f GB of free disk space in %s, and there is %.1f GB: free some, or set %s to a folder on another disk",

@@ -216,7 +216,7 @@ func (s *session) node(store *pki.Store, n int, tars []images.Tar) (node.Node, e
 	}
 	return node.Node{
 		Number:          n,
-		Dir:             s.nodeDir(name),
+		Dir:             s.NodeDir(name),
 		Logs:            s.path("logs"),
 		Cgroup:          groupOf(name),
 		Lab:             s.program(),
@@ -273,7 +273,7 @@ func (s *session) importIntoRunning(ctx context.Context, tars []images.Tar, star
 
 // imagesOf is the image store of a node that is on.
 func (s *session) imagesOf(n, pid int) images.Store {
-	return node.Node{Number: n, Dir: s.nodeDir(node.Name(n)), Set: s.state.Set}.Images(pid)
+	return node.Node{Number: n, Dir: s.NodeDir(node.Name(n)), Set: s.state.Set}.Images(pid)
 }
 
 // eachNode calls fn for those of the nodes that are on, for all at once.

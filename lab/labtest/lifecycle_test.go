@@ -57,6 +57,21 @@ func TestUpRefusesBeforeItChangesAnything(t *testing.T) {
 			t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
 			return filepath.Join(dir, "state")
 		}},
+		{"a disk that containers cannot use", "overlay filesystem", func(t *testing.T, _ *exec.Cmd) string {
+			t.Helper()
+			dir := t.TempDir()
+			must(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, ""))
+			t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+			folders := map[string]string{}
+			for _, name := range []string{"lower", "upper", "work", "merged"} {
+				folders[name] = filepath.Join(dir, name)
+				must(t, os.Mkdir(folders[name], 0o755))
+			}
+			options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", folders["lower"], folders["upper"], folders["work"])
+			must(t, syscall.Mount("overlay", folders["merged"], "overlay", 0, options))
+			t.Cleanup(func() { must(t, syscall.Unmount(folders["merged"], 0)) })
+			return filepath.Join(folders["merged"], "state")
+		}},
 		{"a folder that cannot be one", "absolute path", func(*testing.T, *exec.Cmd) string { return "relative" }},
 	}
 	for _, tt := range tests {
