@@ -21,6 +21,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/etcd-operator/etcd-operator/internal/sim"
 )
 
@@ -33,6 +36,7 @@ var replay = flag.String("replay", "", "play what a failure named, with all that
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	log.SetLogger(logr.Discard())
 	// Worlds are many and short: memory is cheaper than collecting it.
 	debug.SetGCPercent(800)
 	os.Exit(m.Run())

@@ -29,7 +29,7 @@ const (
 	// report is the table of the last complete run.
 	report = "internal/sim/mutants/RESULT.md"
 	// limit is for mutants that keep the simulation busy for ever: that is caught too.
-	limit = 5 * time.Minute
+	limit = 3 * time.Minute
 )
 
 func main() {
@@ -139,8 +139,9 @@ func firstFailure(out string) string {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
 		if _, after, ok := strings.Cut(line, "_test.go:"); ok {
-			_, what, _ := strings.Cut(after, ": ")
-			return strings.ReplaceAll(short(what), "|", "/")
+			if _, what, ok := strings.Cut(after, ": "); ok {
+				return strings.ReplaceAll(short(what), "|", "/")
+			}
 		}
 		if strings.HasPrefix(line, "panic:") {
 			return short(line)
