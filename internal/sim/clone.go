@@ -43,6 +43,7 @@ func (w *World) Clone(seed uint64, lag int, trace func(string)) *World {
 	c.Kube.Pullable = func(image string) bool { return !c.unpullable[image] }
 	c.truth = newTruth(c)
 	c.truth.list, c.truth.bootstraps, c.truth.consented = w.truth.list, maps.Clone(w.truth.bootstraps), w.truth.consented
+	c.truth.served = maps.Clone(w.truth.served)
 	c.writer = &writer{w: c, last: w.writer.last, acked: slices.Clone(w.writer.acked)}
 	c.Kube.Watch = func(kind kubemodel.Kind, before, after client.Object) {
 		c.operator.happened(kind)

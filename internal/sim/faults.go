@@ -214,6 +214,14 @@ func (w *World) reachable() string {
 	return "3.7.3"
 }
 
+// acceptUpgrade: a user who took a version back when the last member was just being
+// changed is told that it is too late.
+func (w *World) acceptUpgrade() {
+	if c := w.Condition(v1beta2.ClusterConditionStalled); c != nil && c.Reason == string(plan.DowngradeRefused) && w.Cluster().Spec.Version != "3.7.3" {
+		w.Change(func(s *v1beta2.ClusterSpec) { s.Version = "3.7.3" })
+	}
+}
+
 // isUnreachable reports whether a member waits for a volume on a machine that is gone. The
 // operator says so and leaves it to the administrator, who alone knows that it is for good.
 func (w *World) isUnreachable() bool {

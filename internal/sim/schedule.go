@@ -115,7 +115,7 @@ func (w *World) mustRecover() error {
 	lost := func() bool {
 		return w.Loop.Now() > begin+enoughForLost && w.truth.excused() && !w.SaysReady() && w.saysWhy()
 	}
-	if err := w.RunUntil(begin+patience, func() bool { return w.isSettled(w) || lost() }); err != nil {
+	if err := w.RunUntil(begin+patience, func() bool { w.acceptUpgrade(); return w.isSettled(w) || lost() }); err != nil {
 		return err
 	}
 	if !w.isSettled(w) {

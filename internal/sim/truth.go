@@ -31,6 +31,8 @@ type truth struct {
 	swapped   string // the image it is to come back with
 	// bootstraps counts new clusters, by the object whose pods started them.
 	bootstraps map[types.UID]int
+	// served are the objects with a pod that was ready once.
+	served map[types.UID]bool
 	// consented is set once the user has agreed to start over.
 	consented bool
 	// dataLost is set once faults have destroyed a majority of the data: then
@@ -43,7 +45,7 @@ type truth struct {
 }
 
 func newTruth(w *World) *truth {
-	t := &truth{w: w, bootstraps: map[types.UID]int{}}
+	t := &truth{w: w, bootstraps: map[types.UID]int{}, served: map[types.UID]bool{}}
 	w.Universe.Bootstrapped = t.bootstrapped
 	changed := w.Universe.Changed
 	w.Universe.Changed = func(p *etcdmodel.Process) {
@@ -66,7 +68,8 @@ func (t *truth) bootstrapped(p *etcdmodel.Process) {
 	owner := pod.OwnerReferences[0].UID
 	t.bootstraps[owner]++
 	t.w.trace("pod %s starts a new cluster", pod.Name)
-	if t.bootstraps[owner] > 1 && !t.consented {
+	// A seed that was never ready served nobody; the operator may replace it for a corrected spec.
+	if t.bootstraps[owner] > 1 && !t.consented && (t.served[owner] || len(t.w.writer.acked) > 0) {
 		t.w.broken("pod %s starts a second cluster for the same object", pod.Name)
 	}
 }
@@ -371,6 +374,9 @@ func (t *truth) isDoomed(name string) bool {
 
 // happened looks at every change in Kubernetes.
 func (t *truth) happened(kind kubemodel.Kind, _, after client.Object) {
+	if pod, ok := after.(*corev1.Pod); ok && kind == kubemodel.Pods && len(pod.OwnerReferences) > 0 && kubemodel.Ready(pod) {
+		t.served[pod.OwnerReferences[0].UID] = true
+	}
 	if cluster, ok := after.(*v1beta2.EtcdCluster); ok && kind == kubemodel.Clusters {
 		switch {
 		case !cluster.Spec.Paused:
@@ -417,6 +423,7 @@ func (t *truth) dirs() []*etcdmodel.Dir {
 // excused reports whether nobody could mend what the faults did: a majority of the
 // data is gone, or the one pod that was to start the cluster.
 func (t *truth) excused() bool {
+	t.remember()
 	t.survives()
 	return t.dataLost
 }
@@ -428,8 +435,10 @@ func (t *truth) isSeedLost() bool {
 		return false
 	}
 	pod := t.w.Kube.Pod(cluster.Status.Bootstrap.Seed)
-	return t.w.Kube.Find(kubemodel.Claims, cluster.Status.Bootstrap.Seed) == nil &&
-		(pod == nil || string(pod.UID) != cluster.Status.Bootstrap.PodUID || pod.DeletionTimestamp != nil || t.isOver(pod))
+	if dir := t.w.Kube.DirOfClaim(cluster.Status.Bootstrap.Seed); dir != nil {
+		return dir.Corrupt
+	}
+	return (pod == nil || string(pod.UID) != cluster.Status.Bootstrap.PodUID || pod.DeletionTimestamp != nil || t.isOver(pod))
 }
 
 // survives notes whether a majority of the voters still has its data. Faults call it.

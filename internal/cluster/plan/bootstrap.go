@@ -167,6 +167,10 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 	switch {
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
+	case isFinished(pod) && seed.Claim == nil:
+		return p.seedGone(record, seed) // Kubernetes does not start it again, and has taken its data
+	case isFinished(pod):
+		return &Step{Kind: Delete, Member: pod.Name, From: pod, Why: "the first member's pod has ended; it gets a new one on its own volume"}
 	case isGated(pod):
 		return p.changePod(pod, "let the first member start", dropGate)
 	case replaceable && (pod.Spec.NodeName == "" || trouble(pod) != nil):
