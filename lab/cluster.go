@@ -94,8 +94,8 @@ func readySince(n *corev1.Node, since time.Time) error {
 		return errors.New("it has not reported yet")
 	}
 	ready := n.Status.Conditions[i]
-	// Kubernetes keeps whole seconds.
-	if ready.LastHeartbeatTime.Time.Before(since.Truncate(time.Second)) {
+	// Both are known to a second.
+	if ready.LastHeartbeatTime.Time.Before(since.Add(-time.Second)) {
 		return errors.New("it has not reported since it was started")
 	}
 	if ready.Status != corev1.ConditionTrue {

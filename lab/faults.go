@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/etcd-operator/etcd-operator/lab/internal/network"
 	"github.com/etcd-operator/etcd-operator/lab/internal/node"
@@ -55,7 +54,6 @@ func (l *Lab) StartNode(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		began := time.Now()
 		if err := s.startNode(ctx, store, n, tars); err != nil {
 			return err
 		}
@@ -67,7 +65,7 @@ func (l *Lab) StartNode(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		if err := c.waitForNode(ctx, node.Name(n), began); err != nil {
+		if err := s.waitForNode(ctx, c, n); err != nil {
 			return err
 		}
 		t.note("%s is ready", node.Name(n))

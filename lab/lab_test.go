@@ -151,7 +151,7 @@ func TestANodeIsReadyOnlyByWhatItSaidSinceItWasStarted(t *testing.T) {
 	}{
 		{"new word", node(corev1.ConditionTrue, started.Add(time.Second)), ""},
 		{"word of the same second, which Kubernetes cuts off", node(corev1.ConditionTrue, started.Truncate(time.Second)), ""},
-		{"old word", node(corev1.ConditionTrue, started.Add(-2*time.Second)), "since it was started"},
+		{"old word", node(corev1.ConditionTrue, started.Add(-3*time.Second)), "since it was started"},
 		{"not ready", node(corev1.ConditionFalse, started.Add(time.Second)), "Because"},
 		{"given up by the controller manager", node(corev1.ConditionUnknown, started.Add(time.Second)), "Because"},
 		{"no word", &corev1.Node{}, "not reported yet"},

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -51,65 +50,48 @@ func (s *session) up(ctx context.Context) error {
 	if err := s.prepare(set); err != nil {
 		return err
 	}
-	began := time.Now()
-	started, err := s.startMachines(ctx)
-	if err != nil {
+	if err := s.startMachines(ctx); err != nil {
 		return err
 	}
-	t.note("switched on: %s", started)
+	t.note("all machines on")
 	if err := s.heal(ctx); err != nil {
 		return err
 	}
-	return s.settle(ctx, t, started, began)
-}
-
-// startedNodes are the nodes that were switched on by this command, which has to wait for their word.
-type startedNodes map[int]bool
-
-func (s startedNodes) String() string {
-	var names []string
-	for n := 1; n <= MaxNodes; n++ {
-		if s[n] {
-			names = append(names, node.Name(n))
-		}
-	}
-	if len(names) == 0 {
-		return "nothing, all nodes were on"
-	}
-	return strings.Join(names, ", ")
+	return s.settle(ctx, t)
 }
 
 // startMachines switches on what is off.
-func (s *session) startMachines(ctx context.Context) (startedNodes, error) {
+func (s *session) startMachines(ctx context.Context) error {
 	if err := s.ensureSwitch(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	store, err := pki.Open(s.path("pki"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.ensureControlPlane(ctx, store); err != nil {
-		return nil, err
+		return err
 	}
 	tars, err := s.hashImages() // the API server needs some seconds anyway
 	if err != nil {
-		return nil, err
+		return err
 	}
-	started := startedNodes{}
+	var on []int
 	for n := 1; n <= s.state.Nodes; n++ {
 		if _, ok := s.running(node.Name(n)); ok {
+			on = append(on, n)
 			continue
 		}
 		if err := s.startNode(ctx, store, n, tars); err != nil {
-			return nil, err
+			return err
 		}
-		started[n] = true
 	}
-	return started, s.importIntoRunning(ctx, tars, started)
+	// Nodes that were on already may lack what this command asks for.
+	return s.eachNode(on, func(n, pid int) error { return s.imagesOf(n, pid).Import(ctx, tars, s.say) })
 }
 
-// settle waits until the cluster is as it should be. Nodes that were started have to say so themselves, after began.
-func (s *session) settle(ctx context.Context, t *stopwatch, started startedNodes, began time.Time) error {
+// settle waits until the cluster is as it should be.
+func (s *session) settle(ctx context.Context, t *stopwatch) error {
 	c, err := s.connect()
 	if err != nil {
 		return err
@@ -122,15 +104,11 @@ func (s *session) settle(ctx context.Context, t *stopwatch, started startedNodes
 		return err
 	}
 	for n := 1; n <= s.state.Nodes; n++ {
-		since := time.Time{}
-		if started[n] {
-			since = began
-		}
-		if err := c.waitForNode(ctx, node.Name(n), since); err != nil {
+		if err := s.waitForNode(ctx, c, n); err != nil {
 			return err
 		}
 	}
-	t.note("nodes ready: %d", s.state.Nodes)
+	t.note("all nodes ready")
 	if err := c.waitForDNS(ctx); err != nil {
 		return err
 	}
@@ -258,17 +236,17 @@ func (s *session) startNode(ctx context.Context, store *pki.Store, n int, tars [
 	})
 }
 
-// importIntoRunning imports what is missing into nodes that were running before, which may lack what this Up asks for.
-func (s *session) importIntoRunning(ctx context.Context, tars []images.Tar, started startedNodes) error {
-	var running []int
-	for n := 1; n <= s.state.Nodes; n++ {
-		if !started[n] {
-			running = append(running, n)
-		}
+// waitForNode waits until node n is ready. What it said before it was last switched on does not count.
+func (s *session) waitForNode(ctx context.Context, c *cluster, n int) error {
+	id, on := s.running(node.Name(n))
+	if !on {
+		return fmt.Errorf("%s has gone off again: `lab logs %[1]s` may say why", node.Name(n))
 	}
-	return s.eachNode(running, func(n, pid int) error {
-		return s.imagesOf(n, pid).Import(ctx, tars, s.say)
-	})
+	since, err := id.Started()
+	if err != nil {
+		return err
+	}
+	return c.waitForNode(ctx, node.Name(n), since)
 }
 
 // imagesOf is the image store of a node that is on.
