@@ -182,7 +182,7 @@ func freeSpace(folder string) (device, bytes uint64, err error) {
 			if err := unix.Statfs(folder, &fs); err != nil {
 				return 0, 0, err
 			}
-			return stat.Dev, fs.Bavail * uint64(fs.Bsize), nil //nolint:gosec // a block is never smaller than nothing
+			return stat.Dev, fs.Bavail * uint64(fs.Bsize), nil
 		}
 		parent := filepath.Dir(folder)
 		if !errors.Is(err, unix.ENOENT) || parent == folder {

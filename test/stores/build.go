@@ -99,7 +99,7 @@ func azuriteProgram(tb testing.TB) string {
 			if err != nil {
 				return err
 			}
-			if err := os.WriteFile(filepath.Join(into, filepath.Base(file)), text, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(into, filepath.Base(file)), text, 0o600); err != nil { //nolint:gosec // the name is of a file of this repository
 				return err
 			}
 		}

@@ -38,21 +38,21 @@ type Tenant struct {
 
 // New makes a namespace that enforces the restricted pod security standard. It goes away
 // with the test, after it was shown if the test failed.
-func New(t testing.TB) *Tenant {
-	t.Helper()
+func New(tb testing.TB) *Tenant {
+	tb.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", theLab.Kubeconfig())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	config.QPS = -1
-	n := &Tenant{TB: t, Config: config}
+	n := &Tenant{TB: tb, Config: config}
 	if n.Kube, err = kubernetes.NewForConfig(config); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if n.Etcd, err = versioned.NewForConfig(config); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	namespace, err := n.Kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+	namespace, err := n.Kube.CoreV1().Namespaces().Create(tb.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "e2e-",
 		Labels: map[string]string{
 			"pod-security.kubernetes.io/enforce": "restricted",
@@ -60,10 +60,10 @@ func New(t testing.TB) *Tenant {
 		},
 	}}, metav1.CreateOptions{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	n.Namespace = namespace.Name
-	t.Cleanup(n.remove)
+	tb.Cleanup(n.remove)
 	return n
 }
 
@@ -109,7 +109,7 @@ func (n *Tenant) AwaitDeployment(name string) {
 }
 
 // Kubectl runs kubectl in the namespace, from the root of the repository, and returns
-// what it printed. That it fails fails the test.
+// what it printed. An error of kubectl fails the test.
 func (n *Tenant) Kubectl(args ...string) string {
 	n.Helper()
 	return n.must("", "kubectl", append([]string{"--namespace=" + n.Namespace}, args...)...)

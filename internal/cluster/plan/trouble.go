@@ -120,11 +120,10 @@ func (p *planner) gone(m *snapshot.Member) string {
 	if m.InEtcd != nil && !m.HasStarted() && m.Pod == nil {
 		return "" // it has not been started yet
 	}
+	if why := lostVolume(m.Claim); why != "" {
+		return why
+	}
 	switch pod, claim := m.Pod, m.Claim; {
-	case claim != nil && claim.Status.Phase == corev1.ClaimLost:
-		return "its volume is lost"
-	case claim != nil && claim.DeletionTimestamp != nil:
-		return "its volume is being deleted"
 	case pod == nil && claim == nil:
 		return "its pod is gone, and its data with it"
 	case pod == nil:
@@ -137,6 +136,18 @@ func (p *planner) gone(m *snapshot.Member) string {
 		return fmt.Sprintf("its pod has ended (%s) and is not restarted", strings.TrimSpace(string(pod.Status.Phase)+" "+pod.Status.Reason))
 	}
 	return p.givenUp(m)
+}
+
+func lostVolume(claim *corev1.PersistentVolumeClaim) string {
+	switch {
+	case claim == nil:
+		return ""
+	case claim.Status.Phase == corev1.ClaimLost:
+		return "its volume is lost"
+	case claim.DeletionTimestamp != nil:
+		return "its volume is being deleted"
+	}
+	return ""
 }
 
 // givenUp says why a member that has its data is not waited for any longer.
