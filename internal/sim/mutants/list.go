@@ -49,7 +49,7 @@ var mutants = []mutant{
 	{"names of others are taken", "plan/plan.go", "case len(p.s.Taken()) > 0:", "case false:"},
 	{"a crashing member is never given up", "plan/trouble.go", "n >= crashesOfAChange || (n >= crashesUntilReplaced && p.othersRunTheSame(m))", "n < 0"},
 	{"a member whose data is gone is waited for", "plan/trouble.go", "case lostData(pod):", "case false:"},
-	{"a lost volume is waited for", "plan/trouble.go", "case claim != nil && claim.Status.Phase == corev1.ClaimLost:", "case false:"},
+	{"a lost volume is waited for", "plan/trouble.go", "case claim.Status.Phase == corev1.ClaimLost:", "case false:"},
 	{"a pod is deleted whoever it is by now", "act/act.go", "return client.Preconditions{UID: &uid}", "return client.GracePeriodSeconds(10)"},
 	{"a pod is patched whatever it is by now", "act/act.go", "client.MergeFromWithOptimisticLock{})", ")"},
 	{"facts are written onto whatever is there", "act/act.go", "cluster := s.Cluster.DeepCopy()", "cluster := s.Cluster.DeepCopy()\n\tcluster.ResourceVersion = \"\""},
