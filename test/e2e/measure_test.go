@@ -126,12 +126,15 @@ const handOnAQuietMachine = 4900 * time.Millisecond
 func TestMeasured(t *testing.T) {
 	n := tenant.New(t)
 	n.InstallOperator()
-	byHand := growByHand(n, "warm-up") // images, caches, DNS
-	byHand = min(growByHand(n, "hand-1"), growByHand(n, "hand-2"), byHand)
-
-	start := time.Now()
-	c := create(n, "measured", `{size: 3, version: "3.6.16"}`)
-	created := c.awaitServing(start, 3)
+	growByHand(n, "warm-up") // images, caches, DNS
+	byHand, created := time.Hour, time.Hour
+	var c *etcdCluster
+	for i := range 3 { // by turns, the best of each: the machine has other things to do
+		byHand = min(byHand, growByHand(n, fmt.Sprintf("hand-%d", i)))
+		start := time.Now()
+		c = create(n, fmt.Sprintf("measured-%d", i), `{size: 3, version: "3.6.16"}`)
+		created = min(created, c.awaitServing(start, 3))
+	}
 	t.Logf("three members serve: by hand %s, by the operator %s (%.2f times)", byHand.Round(time.Millisecond), created.Round(time.Millisecond), created.Seconds()/byHand.Seconds())
 	if created.Seconds() > 1.3*byHand.Seconds() {
 		t.Errorf("creating took %s, more than 1.3 times the %s by hand", created, byHand)
