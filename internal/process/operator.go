@@ -151,12 +151,8 @@ func (o Operator) serve(ctx context.Context, cfg *rest.Config, s Settings, logge
 // work brings the CRD into place and then runs the controllers until ctx ends or
 // the leadership is lost.
 func (o Operator) work(ctx context.Context, cfg *rest.Config, s Settings, ready *readiness, logger logr.Logger) error {
-	err := o.awaitCRD(ctx, cfg, s, ready, logger)
-	if ctx.Err() != nil {
-		return nil // it was asked to end, which is no failure
-	}
-	if err != nil {
-		return err
+	if err := o.awaitCRD(ctx, cfg, s, ready, logger); err != nil {
+		return unlessEnded(ctx, err)
 	}
 
 	ready.waitFor("the caches of the Kubernetes API are being filled")
@@ -166,7 +162,7 @@ func (o Operator) work(ctx context.Context, cfg *rest.Config, s Settings, ready 
 	}
 	if o.Setup != nil {
 		if err := o.Setup(ctx, mgr, s); err != nil {
-			return fmt.Errorf("setting up the controllers: %w", err)
+			return unlessEnded(ctx, fmt.Errorf("setting up the controllers: %w", err))
 		}
 	}
 	if err := mgr.Add(everyReplica(func(ctx context.Context) error {
@@ -225,6 +221,16 @@ func (o Operator) newManager(cfg *rest.Config, s Settings, logger logr.Logger) (
 		return nil, fmt.Errorf("preparing the controllers: %w", err)
 	}
 	return mgr, nil
+}
+
+// unlessEnded is the error, unless the process was asked to end: then it is no failure.
+func unlessEnded(ctx context.Context, err error) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	default:
+		return err
+	}
 }
 
 // everyReplica is a runnable that does not wait for leadership.
