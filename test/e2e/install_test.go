@@ -51,8 +51,9 @@ func TestTheThreeOperatorsRunInOnePod(t *testing.T) {
 	all := readDeployment(t, "deployment.yaml")
 	all.Name = "etcd-operators"
 	for _, folder := range []string{"etcd-backup-operator", "etcd-restore-operator"} {
-		containers := readDeployment(t, folder+"/deployment.yaml").Spec.Template.Spec.Containers
-		all.Spec.Template.Spec.Containers = append(all.Spec.Template.Spec.Containers, containers...)
+		other := readDeployment(t, folder+"/deployment.yaml").Spec.Template.Spec
+		all.Spec.Template.Spec.Containers = append(all.Spec.Template.Spec.Containers, other.Containers...)
+		all.Spec.Template.Spec.Volumes = append(all.Spec.Template.Spec.Volumes, other.Volumes...)
 	}
 	if _, err := n.Kube.AppsV1().Deployments(n.Namespace).Create(t.Context(), all, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
