@@ -46,7 +46,7 @@ help: ## This text
 		/^[a-z0-9-]+:.*## / {gsub(/\$$\$$/, "$$", $$2); printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Test it
-.PHONY: test test-unit test-sim test-api test-e2e verify lint
+.PHONY: test test-unit test-sim test-api test-e2e bench verify lint
 test: ## Everything below in this order; stops at the first failure
 	@hack/stages.sh verify lint test-unit test-sim test-api test-e2e
 
@@ -77,6 +77,11 @@ test-e2e: ## Tests on the lab: real nodes, real pods (root)
 	@$(MAKE) lab-image
 	go -C lab test -timeout 20m -count=1 $(TEST_ARGS) ./labtest
 	go -C test test -timeout 60m -count=1 -p 1 $(TEST_ARGS) ./e2e/...
+
+bench: ## What is promised in figures, measured; wants the machine for itself (root)
+	@hack/need-root.sh "measure on the lab"
+	@$(MAKE) lab-image
+	go -C test test -timeout 60m -count=1 -p 1 -run '^$$' -bench . -benchtime 1x $(TEST_ARGS) ./backup ./e2e
 
 ##@ Build it
 .PHONY: generate images
