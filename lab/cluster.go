@@ -70,8 +70,8 @@ func (c *cluster) waitForAPI(ctx context.Context) error {
 	return nil
 }
 
-// waitForNode waits until a node is ready and has said so after since. What it said before it was switched off does not count.
-func (c *cluster) waitForNode(ctx context.Context, name string, since time.Time) error {
+// waitForNode waits until a node is ready and has said so since it was switched on with this boot id.
+func (c *cluster) waitForNode(ctx context.Context, name, bootID string) error {
 	ctx, cancel := context.WithTimeout(ctx, nodePatience)
 	defer cancel()
 	err := poll(ctx, func() error {
@@ -79,7 +79,10 @@ func (c *cluster) waitForNode(ctx context.Context, name string, since time.Time)
 		if err != nil {
 			return err
 		}
-		return readySince(n, since)
+		if n.Status.NodeInfo.BootID != bootID {
+			return errors.New("it has not reported since it was switched on")
+		}
+		return ready(n)
 	})
 	if err != nil {
 		return fmt.Errorf("%s did not become ready: %w: `lab logs %[1]s-kubelet` may say why", name, err)
@@ -87,19 +90,14 @@ func (c *cluster) waitForNode(ctx context.Context, name string, since time.Time)
 	return nil
 }
 
-// readySince returns why a node does not count as ready.
-func readySince(n *corev1.Node, since time.Time) error {
+// ready returns why a node is not ready.
+func ready(n *corev1.Node) error {
 	i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
 	if i < 0 {
 		return errors.New("it has not reported yet")
 	}
-	ready := n.Status.Conditions[i]
-	// Both are known to a second.
-	if ready.LastHeartbeatTime.Time.Before(since.Add(-time.Second)) {
-		return errors.New("it has not reported since it was started")
-	}
-	if ready.Status != corev1.ConditionTrue {
-		return fmt.Errorf("%s: %s", ready.Reason, ready.Message)
+	if condition := n.Status.Conditions[i]; condition.Status != corev1.ConditionTrue {
+		return fmt.Errorf("%s: %s", condition.Reason, condition.Message)
 	}
 	return nil
 }

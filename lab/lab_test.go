@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
 )
@@ -136,29 +137,36 @@ func TestCutsAreNotedOnce(t *testing.T) {
 	}
 }
 
-func TestANodeIsReadyOnlyByWhatItSaidSinceItWasStarted(t *testing.T) {
-	started := time.Date(2026, 1, 2, 3, 4, 5, 600e6, time.UTC)
-	node := func(status corev1.ConditionStatus, heartbeat time.Time) *corev1.Node {
-		return &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
-			{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse},
-			{Type: corev1.NodeReady, Status: status, Reason: "Because", LastHeartbeatTime: metav1.NewTime(heartbeat)},
-		}}}
+func TestANodeIsReadyOnlyByWhatItSaidSinceItWasSwitchedOn(t *testing.T) {
+	node := func(bootID string, status corev1.ConditionStatus) *corev1.Node {
+		return &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "node1"},
+			Status: corev1.NodeStatus{
+				NodeInfo: corev1.NodeSystemInfo{BootID: bootID},
+				Conditions: []corev1.NodeCondition{
+					{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse},
+					{Type: corev1.NodeReady, Status: status, Reason: "Because"},
+				},
+			},
+		}
 	}
 	tests := []struct {
 		name string
 		node *corev1.Node
 		says string
 	}{
-		{"new word", node(corev1.ConditionTrue, started.Add(time.Second)), ""},
-		{"word of the same second, which Kubernetes cuts off", node(corev1.ConditionTrue, started.Truncate(time.Second)), ""},
-		{"old word", node(corev1.ConditionTrue, started.Add(-3*time.Second)), "since it was started"},
-		{"not ready", node(corev1.ConditionFalse, started.Add(time.Second)), "Because"},
-		{"given up by the controller manager", node(corev1.ConditionUnknown, started.Add(time.Second)), "Because"},
-		{"no word", &corev1.Node{}, "not reported yet"},
+		{"ready", node("now", corev1.ConditionTrue), ""},
+		{"ready before it was switched off", node("before", corev1.ConditionTrue), "since it was switched on"},
+		{"not ready", node("now", corev1.ConditionFalse), "Because"},
+		{"given up by the controller manager", node("now", corev1.ConditionUnknown), "Because"},
+		{"no word", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node1"}, Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{BootID: "now"}}}, "not reported yet"},
+		{"not there", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "another"}}, "not found"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := readySince(tt.node, started)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			err := (&cluster{client: fake.NewClientset(tt.node)}).waitForNode(ctx, "node1", "now")
 			if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
 				t.Errorf("got %v, want %q", err, tt.says)
 			}

@@ -168,7 +168,7 @@ func (l *Lab) readiness(ctx context.Context, record journal.Record) func(name st
 }
 
 func readyWord(n *corev1.Node) string {
-	if readySince(n, time.Time{}) != nil {
+	if ready(n) != nil {
 		return "NotReady"
 	}
 	return "Ready"

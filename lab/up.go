@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/uuid"
+
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
 	"github.com/etcd-operator/etcd-operator/lab/internal/controlplane"
 	"github.com/etcd-operator/etcd-operator/lab/internal/images"
@@ -204,6 +206,7 @@ func (s *session) node(store *pki.Store, n int, tars []images.Tar) (node.Node, e
 		Kubeconfig:      kubeconfig,
 		ProxyKubeconfig: proxy,
 		Tars:            tars,
+		BootID:          string(uuid.NewUUID()),
 	}, nil
 }
 
@@ -242,11 +245,11 @@ func (s *session) waitForNode(ctx context.Context, c *cluster, n int) error {
 	if !on {
 		return fmt.Errorf("%s has gone off again: `lab logs %[1]s` may say why", node.Name(n))
 	}
-	since, err := id.Started()
+	bootID, err := node.BootIDOf(id.PID)
 	if err != nil {
 		return err
 	}
-	return c.waitForNode(ctx, node.Name(n), since)
+	return c.waitForNode(ctx, node.Name(n), bootID)
 }
 
 // imagesOf is the image store of a node that is on.

@@ -41,8 +41,8 @@ type Spec struct {
 	Mounts []Mount `json:"mounts,omitempty"`
 	// Keep lists paths that stay visible at their places although Mounts hide a folder above them.
 	Keep []string `json:"keep,omitempty"`
-	// Sysctls are kernel settings (by path below /proc/sys) that are global in truth, but look to this machine as given here and
-	// change for nobody when it writes them.
+	// Sysctls are files below /proc/sys that are the whole kernel's in truth, but look to this machine as given here and change
+	// for nobody when it writes them.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 	// Components are started in this order.
 	Components []Component `json:"components"`

@@ -45,6 +45,21 @@ type Node struct {
 	Kubeconfig, ProxyKubeconfig string
 	// Tars are the images that it has from the start.
 	Tars []images.Tar
+	// BootID is another one each time the node is switched on. Kubelet reports it, so that a report of this time can be told from
+	// one of the time before.
+	BootID string
+}
+
+// bootID is where the kernel keeps its own, which does not change when a node is switched off and on.
+const bootID = "kernel/random/boot_id"
+
+// BootIDOf returns the BootID of the node whose first process is pid.
+func BootIDOf(pid int) (string, error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/proc/sys/%s", pid, bootID))
+	if err != nil {
+		return "", fmt.Errorf("look when a node was switched on: %w", err)
+	}
+	return strings.TrimSpace(string(content)), nil
 }
 
 // socket is where containerd listens, as the node sees it.
@@ -159,6 +174,7 @@ func (n Node) Spec(cgroups []string, report string, keep ...string) machine.Spec
 		Keep: keep,
 		// What kubelet wants these to be. It would set them for the whole machine, which is not its own.
 		Sysctls: map[string]string{
+			bootID:                      n.BootID,
 			"vm/overcommit_memory":      "1",
 			"vm/panic_on_oom":           "0",
 			"kernel/panic":              "10",

@@ -32,6 +32,7 @@ func example(dir string) Node {
 		Certificate:     pki.Pair{Cert: "/state/pki/node2.crt", Key: "/state/pki/node2.key"},
 		Kubeconfig:      "/state/pki/node2.kubeconfig",
 		ProxyKubeconfig: "/state/pki/kube-proxy.kubeconfig",
+		BootID:          "a-boot-id",
 		Tars:            []images.Tar{{Path: "/cache/pause.tar", Hash: "aa"}},
 	}
 }

@@ -62,25 +62,6 @@ func (id Identity) Alive() bool {
 	return err == nil && s.start == id.Start && s.state != 'Z' && s.state != 'X'
 }
 
-// Started returns when the process started, to a second.
-func (id Identity) Started() (time.Time, error) {
-	uptime, err := os.ReadFile("/proc/uptime")
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read when the machine was booted: %w", err)
-	}
-	return started(string(uptime), id.Start, time.Now())
-}
-
-func started(uptime string, ticks uint64, now time.Time) (time.Time, error) {
-	const ticksPerSecond = 100 // for what the kernel tells programs, whatever it counts itself
-	var up float64
-	if _, err := fmt.Sscan(uptime, &up); err != nil {
-		return time.Time{}, fmt.Errorf("read when the machine was booted: %q: %w", uptime, err)
-	}
-	age := up - float64(ticks)/ticksPerSecond
-	return now.Add(-time.Duration(age * float64(time.Second))), nil
-}
-
 // Kill ends the process at once and waits until it has ended. A process that has ended before is no error.
 func (id Identity) Kill(ctx context.Context) (err error) {
 	if !id.Alive() {

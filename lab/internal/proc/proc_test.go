@@ -58,32 +58,6 @@ func TestIdentityIsNotAliveForAnotherProcessWithTheSamePID(t *testing.T) {
 	}
 }
 
-func TestStartedIsWhenTheProcessStarted(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	if got, err := started("1000.50 1500.00\n", 99050, now); err != nil || !got.Equal(now.Add(-10*time.Second)) {
-		t.Errorf("got %v, %v", got, err)
-	}
-	if _, err := started("nonsense", 1, now); err == nil {
-		t.Error("nonsense was read")
-	}
-	before := time.Now()
-	cmd := exec.CommandContext(t.Context(), "true")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	id, err := Of(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := id.Started()
-	if err != nil || got.Before(before.Add(-time.Second)) || got.After(time.Now().Add(time.Second)) {
-		t.Errorf("started at %v (%v), want a second around %v", got, err, before)
-	}
-}
-
 func TestKillEndsTheProcessBeforeItReturnsEvenIfNobodyReapsIt(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sleep", "600")
 	if err := cmd.Start(); err != nil {
