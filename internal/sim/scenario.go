@@ -98,7 +98,7 @@ func (w *World) play(acts []Act) error {
 			return fmt.Errorf("%s: %w", act.Name, err)
 		}
 		if !until(w) {
-			return fmt.Errorf("%s: not done after %s: %v; %s", act.Name, limit, w.asAskedFor(), w.Explain())
+			return fmt.Errorf("%s: not done after %s: %w; %s", act.Name, limit, w.asAskedFor(), w.Explain())
 		}
 	}
 	return w.rest()

@@ -167,10 +167,8 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 	switch {
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
-	case isFinished(pod) && seed.Claim == nil:
-		return p.seedGone(record, seed) // Kubernetes does not start it again, and has taken its data
 	case isFinished(pod):
-		return &Step{Kind: Delete, Member: pod.Name, From: pod, Why: "the first member's pod has ended; it gets a new one on its own volume"}
+		return p.seedEnded(record, seed)
 	case isGated(pod):
 		return p.changePod(pod, "let the first member start", dropGate)
 	case replaceable && (pod.Spec.NodeName == "" || trouble(pod) != nil):
@@ -183,6 +181,15 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 		p.waitForSeed(pod)
 	}
 	return nil
+}
+
+// seedEnded: Kubernetes does not start the pod again, and has taken its data unless that
+// is on a volume.
+func (p *planner) seedEnded(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *Step {
+	if seed.Claim == nil {
+		return p.seedGone(record, seed)
+	}
+	return &Step{Kind: Delete, Member: seed.Name, From: seed.Pod, Why: "the first member's pod has ended; it gets a new one on its own volume"}
 }
 
 // seedGone: the pod that was to start the cluster is not there any more.
