@@ -79,6 +79,22 @@ func destroyDir(w *World, pod *corev1.Pod) {
 	}
 }
 
+// emptyReboot lets the node of a member start anew with an empty disk.
+func emptyReboot(w *World, name string) {
+	pod := w.Kube.Pod(name)
+	if pod == nil || pod.Spec.NodeName == "" || !w.Kube.IsUp(pod.Spec.NodeName) {
+		return
+	}
+	w.Kube.FailNode(pod.Spec.NodeName)
+	for _, other := range w.Members() {
+		if other.Spec.NodeName == pod.Spec.NodeName && w.Kube.Find(kubemodel.Claims, other.Name) == nil {
+			destroyDir(w, other)
+		}
+	}
+	w.truth.survives()
+	w.Kube.BootNode(pod.Spec.NodeName)
+}
+
 // powerCut takes the power from all machines, and gives it back.
 func powerCut() []Act {
 	return []Act{
@@ -132,6 +148,7 @@ func Scenarios() []Scenario {
 			destroyDir(w, pod)
 			deletePod(w, pod)
 		})),
+		with(Scenario{Name: "a node comes back without its disk", Options: emptyDir}, Act{Name: "reboot", Do: func(w *World) { emptyReboot(w, w.Cluster().Status.Bootstrap.Seed) }}),
 		with(Scenario{Name: "power cut", Options: emptyDir}, powerCut()...),
 		with(Scenario{Name: "power cut with volumes", Options: volumes}, powerCut()...),
 		with(Scenario{Name: "upgrade", Options: emptyDir}, upgrade("3.7.3")),

@@ -357,6 +357,9 @@ func (t *truth) beforeRemove(id uint64) {
 		t.w.broken("removing %s leaves %d healthy of %d voters", nameOf(m), others, voters-1)
 	}
 	if t.isHealthy(m) && t.w.Kube.Pod(nameOf(m)).DeletionTimestamp == nil {
+		if spec := t.w.Cluster().Spec; voters <= spec.Size && !t.isDoomed(nameOf(m)) && (spec.Pod == nil || !spec.Pod.AntiAffinity) {
+			t.w.broken("removing healthy %s although only %d voters are there of the %d asked for", nameOf(m), voters, spec.Size)
+		}
 		if others < voters-1 && !t.isDoomed(nameOf(m)) {
 			t.w.broken("removing healthy %s while only %d of the other %d voters are healthy", nameOf(m), others, voters-1)
 		}

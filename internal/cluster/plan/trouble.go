@@ -165,7 +165,9 @@ func (p *planner) givenUp(m *snapshot.Member) string {
 // has been deleted is away for ever.
 func (p *planner) nodeAway(m *snapshot.Member) time.Duration {
 	const forEver = time.Duration(1<<63 - 1)
-	if p.s.Nodes == nil || m.Pod == nil || m.Pod.Spec.NodeName == "" {
+	if p.s.Nodes == nil || m.Pod == nil || m.Pod.Spec.NodeName == "" || m.IsHealthy() {
+		// That a member serves is fresher news than that its node does not
+		// report: after a power cut etcd is back before the node is Ready.
 		return 0
 	}
 	node, known := p.s.Nodes[m.Pod.Spec.NodeName]

@@ -40,7 +40,6 @@ var mutants = []mutant{
 	{"the successor is the one that goes", "plan/change.go", "case p.surging() && slices.ContainsFunc(list, isJoining):", "case false:"},
 	{"two members are interrupted at once", "plan/change.go", "if candidate == nil || !p.othersWell(candidate) {", "if candidate == nil {"},
 	{"the only voter is interrupted", "plan/change.go", "return !p.votes.AfterInterrupting(m.IsHealthy()).HasQuorum()", "return false"},
-	{"a sick member is not corrected first", "plan/change.go", "return []int{b2i(!m.IsHealthy()), b2i(isDrained(m)), b2i(!m.IsLeader())}", "return []int{b2i(m.IsHealthy()), b2i(isDrained(m)), b2i(!m.IsLeader())}"},
 	{"drained members are not given back to clients", "plan/change.go", `setLabel(changed, manifests.LabelServing, "true")`, "_ = changed"},
 	{"members are not marked as joined", "plan/change.go", "setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))", "_ = changed"},
 	{"volumes are not grown", "plan/change.go", "want.Cmp(have) > 0", "want.Cmp(have) > 5"},
