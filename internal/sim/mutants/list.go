@@ -34,7 +34,6 @@ var mutants = []mutant{
 	{"pods of removed members stay", "plan/members.go", "case m.Pod != nil && m.Pod.DeletionTimestamp == nil:", "case false:"},
 	{"one member too many is always wanted", "plan/members.go", "if p.wantsSurge() {", "if true {"},
 	{"a pod that has ended stays", "plan/members.go", "case isFinished(m.Pod):\n\t\treturn &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: \"the pod has ended; the member gets a new one on its own volume\"}\n\tcase waitsToJoin", "case waitsToJoin"},
-	{"an unjoined pod is kept whatever the spec says", "plan/members.go", "return manifests.NeedsReplacing(c, pod) || manifests.NeedsImage(c, pod)", "return false && manifests.NeedsReplacing(c, pod)"},
 	{"no successor for what cannot be changed in place", "plan/change.go", "return p.byNewMember(&m) && !p.makeRoomFirst(&m) })", "return false && p.byNewMember(&m) && !p.makeRoomFirst(&m) })"},
 	{"remove before add", "plan/change.go", "return pod != nil && pod.AntiAffinity &&", "return pod != pod ||"},
 	{"the successor is the one that goes", "plan/change.go", "case p.surging() && slices.ContainsFunc(list, isJoining):", "case false:"},
@@ -52,6 +51,5 @@ var mutants = []mutant{
 	{"a pod is deleted whoever it is by now", "act/act.go", "return client.Preconditions{UID: &uid}", "return client.GracePeriodSeconds(10)"},
 	{"a pod is patched whatever it is by now", "act/act.go", "client.MergeFromWithOptimisticLock{})", ")"},
 	{"facts are written onto whatever is there", "act/act.go", "cluster := s.Cluster.DeepCopy()", "cluster := s.Cluster.DeepCopy()\n\tcluster.ResourceVersion = \"\""},
-	{"resources are changed again and again", "act/act.go", "noted.Annotations = pod.Annotations", "_ = pod"},
 	{"the status is written at every look", "report/report.go", "if old.Status == c.Status && old.Reason == c.Reason && old.Message == c.Message {", "if false {"},
 }
