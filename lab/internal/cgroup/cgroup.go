@@ -159,7 +159,7 @@ func fillCpuset(parent, folder string) error {
 	return nil
 }
 
-// wanted are the controllers that kubelet and runc use in v2.
+// wanted are the controllers that kubelet needs in v2.
 var wanted = []string{"cpu", "cpuset", "memory", "pids", "hugetlb", "io"}
 
 // handDown lets the groups below folder use its controllers.
@@ -173,14 +173,18 @@ func handDown(folder string, root bool, journal Journal) error {
 	if err != nil {
 		return fmt.Errorf("set up cgroups: %w", err)
 	}
-	for _, c := range wanted {
-		if !slices.Contains(available, c) || slices.Contains(given, c) {
+	for _, c := range available {
+		if slices.Contains(given, c) {
 			continue
 		}
 		if root {
+			// Also of those that are not wanted: runc hands down all that there are.
 			if err := journal.Controller(c); err != nil {
 				return err
 			}
+		}
+		if !slices.Contains(wanted, c) {
+			continue
 		}
 		if err := os.WriteFile(file, []byte("+"+c), 0o600); err != nil {
 			return fmt.Errorf("hand the cgroup controller %s down (in a container this is refused: run the lab on the machine itself): %w", c, err)
