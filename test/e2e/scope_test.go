@@ -17,9 +17,15 @@ import (
 	"github.com/etcd-operator/etcd-operator/test/tenant"
 )
 
-// A namespaced operator leaves the objects alone that are meant for a cluster-wide one.
-func TestAnObjectOfTheOtherScopeIsLeftAlone(t *testing.T) {
+// Which operator serves which object. The two are looked at one after the other: a
+// cluster-wide operator serves the other's namespace as well.
+func TestScope(t *testing.T) {
 	t.Parallel()
+	t.Run("a namespaced operator leaves objects of the cluster-wide one alone", namespacedScope)
+	t.Run("a cluster-wide operator serves annotated objects of all namespaces", clusterWideScope)
+}
+
+func namespacedScope(t *testing.T) {
 	n := tenant.New(t)
 	n.InstallOperator()
 	n.Apply("apiVersion: etcd.database.coreos.com/v1beta2\nkind: EtcdCluster\nmetadata: {name: wide, annotations: {etcd.database.coreos.com/scope: clusterwide}}\nspec: {size: 1}\n")
@@ -113,9 +119,7 @@ func originalPod(c *v1beta2.EtcdCluster, name string) *corev1.Pod {
 	}
 }
 
-// Each operator runs cluster-wide where it is told to, and serves what is annotated so.
-func TestAClusterWideOperatorServesAnnotatedObjectsOfAllNamespaces(t *testing.T) {
-	t.Parallel()
+func clusterWideScope(t *testing.T) {
 	home, away := tenant.New(t), tenant.New(t)
 	home.CreateRole()
 	home.Kubectl("create", "-f", "example/deployment.yaml")
