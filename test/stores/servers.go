@@ -62,6 +62,12 @@ var Kinds = []Kind{
 // StartS3 runs versitygw on a folder.
 func StartS3(tb testing.TB) *Server {
 	tb.Helper()
+	return StartS3At(tb, loopback)
+}
+
+// StartS3At is StartS3 on another address of this machine.
+func StartS3At(tb testing.TB, host string) *Server {
+	tb.Helper()
 	const id, secret = "AKIATESTTESTTESTTEST", "sekret0123456789sekret0123456789sekret01"
 	program := goServer(tb, "versitygw", "github.com/versity/versitygw/cmd/versitygw")
 	dir := tb.TempDir()
@@ -70,7 +76,7 @@ func StartS3(tb testing.TB) *Server {
 			tb.Fatal(err)
 		}
 	}
-	address := freeAddress(tb)
+	address := freeAddressOf(tb, host)
 	start(tb, program, "--port", address, "--access", id, "--secret", secret, "--region", "eu-test-1", "--quiet",
 		"posix", "--sidecar", filepath.Join(dir, "sidecar"), filepath.Join(dir, "data"))
 	awaitHTTP(tb, "http://"+address)
@@ -166,10 +172,19 @@ func StartFile(tb testing.TB) *Server {
 	return &Server{Config: store.Config{Kind: "File", Path: Bucket + "/key", Namespace: "default", FileRoot: tb.TempDir()}}
 }
 
+// loopback is where servers listen that only the tests themselves use.
+const loopback = "127.0.0.1"
+
 // freeAddress is a port of 127.0.0.1 that nobody listens on.
 func freeAddress(tb testing.TB) string {
 	tb.Helper()
-	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	return freeAddressOf(tb, loopback)
+}
+
+// freeAddressOf is a port of an address of this machine that nobody listens on.
+func freeAddressOf(tb testing.TB, host string) string {
+	tb.Helper()
+	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		tb.Fatal(err)
 	}
