@@ -79,6 +79,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.OSSRestoreSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("PodPolicy"):
 		return &apiv1beta2.PodPolicyApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("RestoredBackup"):
+		return &apiv1beta2.RestoredBackupApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("RestoreReport"):
+		return &apiv1beta2.RestoreReportApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("RestoreSource"):
 		return &apiv1beta2.RestoreSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("RestoreSpec"):

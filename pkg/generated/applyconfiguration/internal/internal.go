@@ -1424,6 +1424,942 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: backupStorageType
             type:
               scalar: string
+          - name: clusterSpec
+            type:
+              map:
+                fields:
+                - name: TLS
+                  type:
+                    map:
+                      fields:
+                      - name: static
+                        type:
+                          map:
+                            fields:
+                            - name: member
+                              type:
+                                map:
+                                  fields:
+                                  - name: peerSecret
+                                    type:
+                                      scalar: string
+                                  - name: serverSecret
+                                    type:
+                                      scalar: string
+                            - name: operatorSecret
+                              type:
+                                scalar: string
+                - name: backup
+                  type:
+                    map:
+                      elementType:
+                        scalar: untyped
+                        list:
+                          elementType:
+                            namedType: __untyped_atomic_
+                          elementRelationship: atomic
+                        map:
+                          elementType:
+                            namedType: __untyped_deduced_
+                          elementRelationship: separable
+                - name: baseImage
+                  type:
+                    scalar: string
+                - name: deletionPolicy
+                  type:
+                    scalar: string
+                - name: nodeLostToleranceSeconds
+                  type:
+                    scalar: numeric
+                - name: paused
+                  type:
+                    scalar: boolean
+                - name: pod
+                  type:
+                    map:
+                      fields:
+                      - name: ClusterDomain
+                        type:
+                          scalar: string
+                      - name: DNSTimeoutInSecond
+                        type:
+                          scalar: numeric
+                      - name: affinity
+                        type:
+                          map:
+                            fields:
+                            - name: nodeAffinity
+                              type:
+                                map:
+                                  fields:
+                                  - name: preferredDuringSchedulingIgnoredDuringExecution
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: preference
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchFields
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                            - name: weight
+                                              type:
+                                                scalar: numeric
+                                        elementRelationship: atomic
+                                  - name: requiredDuringSchedulingIgnoredDuringExecution
+                                    type:
+                                      map:
+                                        fields:
+                                        - name: nodeSelectorTerms
+                                          type:
+                                            list:
+                                              elementType:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchFields
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  elementRelationship: atomic
+                                              elementRelationship: atomic
+                                        elementRelationship: atomic
+                            - name: podAffinity
+                              type:
+                                map:
+                                  fields:
+                                  - name: preferredDuringSchedulingIgnoredDuringExecution
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: podAffinityTerm
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: labelSelector
+                                                    type:
+                                                      map:
+                                                        fields:
+                                                        - name: matchExpressions
+                                                          type:
+                                                            list:
+                                                              elementType:
+                                                                map:
+                                                                  fields:
+                                                                  - name: key
+                                                                    type:
+                                                                      scalar: string
+                                                                  - name: operator
+                                                                    type:
+                                                                      scalar: string
+                                                                  - name: values
+                                                                    type:
+                                                                      list:
+                                                                        elementType:
+                                                                          scalar: string
+                                                                        elementRelationship: atomic
+                                                              elementRelationship: atomic
+                                                        - name: matchLabels
+                                                          type:
+                                                            map:
+                                                              elementType:
+                                                                scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: matchLabelKeys
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: mismatchLabelKeys
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: namespaceSelector
+                                                    type:
+                                                      map:
+                                                        fields:
+                                                        - name: matchExpressions
+                                                          type:
+                                                            list:
+                                                              elementType:
+                                                                map:
+                                                                  fields:
+                                                                  - name: key
+                                                                    type:
+                                                                      scalar: string
+                                                                  - name: operator
+                                                                    type:
+                                                                      scalar: string
+                                                                  - name: values
+                                                                    type:
+                                                                      list:
+                                                                        elementType:
+                                                                          scalar: string
+                                                                        elementRelationship: atomic
+                                                              elementRelationship: atomic
+                                                        - name: matchLabels
+                                                          type:
+                                                            map:
+                                                              elementType:
+                                                                scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: namespaces
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: topologyKey
+                                                    type:
+                                                      scalar: string
+                                            - name: weight
+                                              type:
+                                                scalar: numeric
+                                        elementRelationship: atomic
+                                  - name: requiredDuringSchedulingIgnoredDuringExecution
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: labelSelector
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchLabels
+                                                    type:
+                                                      map:
+                                                        elementType:
+                                                          scalar: string
+                                                  elementRelationship: atomic
+                                            - name: matchLabelKeys
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: mismatchLabelKeys
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: namespaceSelector
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchLabels
+                                                    type:
+                                                      map:
+                                                        elementType:
+                                                          scalar: string
+                                                  elementRelationship: atomic
+                                            - name: namespaces
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: topologyKey
+                                              type:
+                                                scalar: string
+                                        elementRelationship: atomic
+                            - name: podAntiAffinity
+                              type:
+                                map:
+                                  fields:
+                                  - name: preferredDuringSchedulingIgnoredDuringExecution
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: podAffinityTerm
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: labelSelector
+                                                    type:
+                                                      map:
+                                                        fields:
+                                                        - name: matchExpressions
+                                                          type:
+                                                            list:
+                                                              elementType:
+                                                                map:
+                                                                  fields:
+                                                                  - name: key
+                                                                    type:
+                                                                      scalar: string
+                                                                  - name: operator
+                                                                    type:
+                                                                      scalar: string
+                                                                  - name: values
+                                                                    type:
+                                                                      list:
+                                                                        elementType:
+                                                                          scalar: string
+                                                                        elementRelationship: atomic
+                                                              elementRelationship: atomic
+                                                        - name: matchLabels
+                                                          type:
+                                                            map:
+                                                              elementType:
+                                                                scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: matchLabelKeys
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: mismatchLabelKeys
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: namespaceSelector
+                                                    type:
+                                                      map:
+                                                        fields:
+                                                        - name: matchExpressions
+                                                          type:
+                                                            list:
+                                                              elementType:
+                                                                map:
+                                                                  fields:
+                                                                  - name: key
+                                                                    type:
+                                                                      scalar: string
+                                                                  - name: operator
+                                                                    type:
+                                                                      scalar: string
+                                                                  - name: values
+                                                                    type:
+                                                                      list:
+                                                                        elementType:
+                                                                          scalar: string
+                                                                        elementRelationship: atomic
+                                                              elementRelationship: atomic
+                                                        - name: matchLabels
+                                                          type:
+                                                            map:
+                                                              elementType:
+                                                                scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: namespaces
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          scalar: string
+                                                        elementRelationship: atomic
+                                                  - name: topologyKey
+                                                    type:
+                                                      scalar: string
+                                            - name: weight
+                                              type:
+                                                scalar: numeric
+                                        elementRelationship: atomic
+                                  - name: requiredDuringSchedulingIgnoredDuringExecution
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: labelSelector
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchLabels
+                                                    type:
+                                                      map:
+                                                        elementType:
+                                                          scalar: string
+                                                  elementRelationship: atomic
+                                            - name: matchLabelKeys
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: mismatchLabelKeys
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: namespaceSelector
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: matchExpressions
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: key
+                                                              type:
+                                                                scalar: string
+                                                            - name: operator
+                                                              type:
+                                                                scalar: string
+                                                            - name: values
+                                                              type:
+                                                                list:
+                                                                  elementType:
+                                                                    scalar: string
+                                                                  elementRelationship: atomic
+                                                        elementRelationship: atomic
+                                                  - name: matchLabels
+                                                    type:
+                                                      map:
+                                                        elementType:
+                                                          scalar: string
+                                                  elementRelationship: atomic
+                                            - name: namespaces
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                            - name: topologyKey
+                                              type:
+                                                scalar: string
+                                        elementRelationship: atomic
+                      - name: annotations
+                        type:
+                          map:
+                            elementType:
+                              scalar: string
+                      - name: antiAffinity
+                        type:
+                          scalar: boolean
+                      - name: busyboxImage
+                        type:
+                          scalar: string
+                      - name: etcdEnv
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: name
+                                  type:
+                                    scalar: string
+                                - name: value
+                                  type:
+                                    scalar: string
+                                - name: valueFrom
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: configMapKeyRef
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: key
+                                              type:
+                                                scalar: string
+                                            - name: name
+                                              type:
+                                                scalar: string
+                                            - name: optional
+                                              type:
+                                                scalar: boolean
+                                            elementRelationship: atomic
+                                      - name: fieldRef
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: apiVersion
+                                              type:
+                                                scalar: string
+                                            - name: fieldPath
+                                              type:
+                                                scalar: string
+                                            elementRelationship: atomic
+                                      - name: fileKeyRef
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: key
+                                              type:
+                                                scalar: string
+                                            - name: optional
+                                              type:
+                                                scalar: boolean
+                                            - name: path
+                                              type:
+                                                scalar: string
+                                            - name: volumeName
+                                              type:
+                                                scalar: string
+                                            elementRelationship: atomic
+                                      - name: resourceFieldRef
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: containerName
+                                              type:
+                                                scalar: string
+                                            - name: divisor
+                                              type:
+                                                scalar: untyped
+                                            - name: resource
+                                              type:
+                                                scalar: string
+                                            elementRelationship: atomic
+                                      - name: secretKeyRef
+                                        type:
+                                          map:
+                                            fields:
+                                            - name: key
+                                              type:
+                                                scalar: string
+                                            - name: name
+                                              type:
+                                                scalar: string
+                                            - name: optional
+                                              type:
+                                                scalar: boolean
+                                            elementRelationship: atomic
+                            elementRelationship: atomic
+                      - name: labels
+                        type:
+                          map:
+                            elementType:
+                              scalar: string
+                      - name: nodeSelector
+                        type:
+                          map:
+                            elementType:
+                              scalar: string
+                      - name: persistentVolumeClaimSpec
+                        type:
+                          map:
+                            fields:
+                            - name: accessModes
+                              type:
+                                list:
+                                  elementType:
+                                    scalar: string
+                                  elementRelationship: atomic
+                            - name: dataSource
+                              type:
+                                map:
+                                  fields:
+                                  - name: apiGroup
+                                    type:
+                                      scalar: string
+                                  - name: kind
+                                    type:
+                                      scalar: string
+                                  - name: name
+                                    type:
+                                      scalar: string
+                                  elementRelationship: atomic
+                            - name: dataSourceRef
+                              type:
+                                map:
+                                  fields:
+                                  - name: apiGroup
+                                    type:
+                                      scalar: string
+                                  - name: kind
+                                    type:
+                                      scalar: string
+                                  - name: name
+                                    type:
+                                      scalar: string
+                                  - name: namespace
+                                    type:
+                                      scalar: string
+                            - name: resources
+                              type:
+                                map:
+                                  fields:
+                                  - name: limits
+                                    type:
+                                      map:
+                                        elementType:
+                                          scalar: untyped
+                                  - name: requests
+                                    type:
+                                      map:
+                                        elementType:
+                                          scalar: untyped
+                            - name: selector
+                              type:
+                                map:
+                                  fields:
+                                  - name: matchExpressions
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: key
+                                              type:
+                                                scalar: string
+                                            - name: operator
+                                              type:
+                                                scalar: string
+                                            - name: values
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    scalar: string
+                                                  elementRelationship: atomic
+                                        elementRelationship: atomic
+                                  - name: matchLabels
+                                    type:
+                                      map:
+                                        elementType:
+                                          scalar: string
+                                  elementRelationship: atomic
+                            - name: storageClassName
+                              type:
+                                scalar: string
+                            - name: volumeAttributesClassName
+                              type:
+                                scalar: string
+                            - name: volumeMode
+                              type:
+                                scalar: string
+                            - name: volumeName
+                              type:
+                                scalar: string
+                      - name: priorityClassName
+                        type:
+                          scalar: string
+                      - name: resources
+                        type:
+                          map:
+                            fields:
+                            - name: claims
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: name
+                                        type:
+                                          scalar: string
+                                      - name: request
+                                        type:
+                                          scalar: string
+                                  elementRelationship: associative
+                                  keys:
+                                  - name
+                            - name: limits
+                              type:
+                                map:
+                                  elementType:
+                                    scalar: untyped
+                            - name: requests
+                              type:
+                                map:
+                                  elementType:
+                                    scalar: untyped
+                      - name: securityContext
+                        type:
+                          map:
+                            fields:
+                            - name: appArmorProfile
+                              type:
+                                map:
+                                  fields:
+                                  - name: localhostProfile
+                                    type:
+                                      scalar: string
+                                  - name: type
+                                    type:
+                                      scalar: string
+                            - name: fsGroup
+                              type:
+                                scalar: numeric
+                            - name: fsGroupChangePolicy
+                              type:
+                                scalar: string
+                            - name: runAsGroup
+                              type:
+                                scalar: numeric
+                            - name: runAsNonRoot
+                              type:
+                                scalar: boolean
+                            - name: runAsUser
+                              type:
+                                scalar: numeric
+                            - name: seLinuxChangePolicy
+                              type:
+                                scalar: string
+                            - name: seLinuxOptions
+                              type:
+                                map:
+                                  fields:
+                                  - name: level
+                                    type:
+                                      scalar: string
+                                  - name: role
+                                    type:
+                                      scalar: string
+                                  - name: type
+                                    type:
+                                      scalar: string
+                                  - name: user
+                                    type:
+                                      scalar: string
+                            - name: seccompProfile
+                              type:
+                                map:
+                                  fields:
+                                  - name: localhostProfile
+                                    type:
+                                      scalar: string
+                                  - name: type
+                                    type:
+                                      scalar: string
+                            - name: supplementalGroups
+                              type:
+                                list:
+                                  elementType:
+                                    scalar: numeric
+                                  elementRelationship: atomic
+                            - name: supplementalGroupsPolicy
+                              type:
+                                scalar: string
+                            - name: sysctls
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: name
+                                        type:
+                                          scalar: string
+                                      - name: value
+                                        type:
+                                          scalar: string
+                                  elementRelationship: atomic
+                            - name: windowsOptions
+                              type:
+                                map:
+                                  fields:
+                                  - name: gmsaCredentialSpec
+                                    type:
+                                      scalar: string
+                                  - name: gmsaCredentialSpecName
+                                    type:
+                                      scalar: string
+                                  - name: hostProcess
+                                    type:
+                                      scalar: boolean
+                                  - name: runAsUserName
+                                    type:
+                                      scalar: string
+                      - name: tmpfs
+                        type:
+                          scalar: boolean
+                      - name: tolerations
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: effect
+                                  type:
+                                    scalar: string
+                                - name: key
+                                  type:
+                                    scalar: string
+                                - name: operator
+                                  type:
+                                    scalar: string
+                                - name: tolerationSeconds
+                                  type:
+                                    scalar: numeric
+                                - name: value
+                                  type:
+                                    scalar: string
+                            elementRelationship: atomic
+                - name: podDisruptionBudget
+                  type:
+                    scalar: boolean
+                - name: repository
+                  type:
+                    scalar: string
+                - name: selfHosted
+                  type:
+                    map:
+                      elementType:
+                        scalar: untyped
+                        list:
+                          elementType:
+                            namedType: __untyped_atomic_
+                          elementRelationship: atomic
+                        map:
+                          elementType:
+                            namedType: __untyped_deduced_
+                          elementRelationship: separable
+                - name: service
+                  type:
+                    map:
+                      fields:
+                      - name: annotations
+                        type:
+                          map:
+                            elementType:
+                              scalar: string
+                      - name: name
+                        type:
+                          scalar: string
+                      - name: selector
+                        type:
+                          map:
+                            elementType:
+                              scalar: string
+                - name: size
+                  type:
+                    scalar: numeric
+                - name: version
+                  type:
+                    scalar: string
           - name: encryptionSecret
             type:
               scalar: string
@@ -1454,6 +2390,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: path
                   type:
                     scalar: string
+          - name: keepOldVolumes
+            type:
+              scalar: boolean
           - name: oss
             type:
               map:
@@ -1467,6 +2406,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: path
                   type:
                     scalar: string
+          - name: revisionBump
+            type:
+              scalar: numeric
           - name: s3
             type:
               map:
@@ -1486,16 +2428,104 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: profile
                   type:
                     scalar: string
+          - name: ttlSecondsAfterFinished
+            type:
+              scalar: numeric
     - name: status
       type:
         map:
           fields:
+          - name: backup
+            type:
+              map:
+                fields:
+                - name: etcdRevision
+                  type:
+                    scalar: numeric
+                - name: etcdVersion
+                  type:
+                    scalar: string
+                - name: sha256
+                  type:
+                    scalar: string
+                - name: size
+                  type:
+                    scalar: numeric
+                - name: time
+                  type:
+                    scalar: string
+                - name: url
+                  type:
+                    scalar: string
+          - name: clusterID
+            type:
+              scalar: string
+          - name: clusterUID
+            type:
+              scalar: string
+          - name: completionTime
+            type:
+              scalar: string
+          - name: conditions
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: lastTransitionTime
+                      type:
+                        scalar: string
+                    - name: message
+                      type:
+                        scalar: string
+                    - name: observedGeneration
+                      type:
+                        scalar: numeric
+                    - name: reason
+                      type:
+                        scalar: string
+                    - name: status
+                      type:
+                        scalar: string
+                    - name: type
+                      type:
+                        scalar: string
+                elementRelationship: associative
+                keys:
+                - type
+          - name: failures
+            type:
+              scalar: numeric
+          - name: fetchedBytes
+            type:
+              scalar: numeric
+          - name: lastFailureTime
+            type:
+              scalar: string
+          - name: observedGeneration
+            type:
+              scalar: numeric
+          - name: phase
+            type:
+              scalar: string
           - name: reason
+            type:
+              scalar: string
+          - name: requestTime
+            type:
+              scalar: string
+          - name: revisionBump
+            type:
+              scalar: numeric
+          - name: startTime
             type:
               scalar: string
           - name: succeeded
             type:
               scalar: boolean
+          - name: ticketSecret
+            type:
+              scalar: string
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
   map:
     fields:

@@ -21,6 +21,17 @@ type RestoreSpecApplyConfiguration struct {
 	EtcdCluster *EtcdClusterRefApplyConfiguration `json:"etcdCluster,omitempty"`
 	// Secret with age keys in "identities", for a backup that was encrypted.
 	EncryptionSecret *string `json:"encryptionSecret,omitempty"`
+	// Spec of the EtcdCluster that is made where there is none of the name. Default: the one that was
+	// kept with the backup. An EtcdCluster that exists keeps its own.
+	ClusterSpec *ClusterSpecApplyConfiguration `json:"clusterSpec,omitempty"`
+	// By how much the revision of the restored data is raised, so that it does not go back for clients
+	// that watch; all revisions before are marked as compacted. 0 leaves the revision as it is in the
+	// backup. Default: more than can have been written since the backup was made.
+	RevisionBump *int64 `json:"revisionBump,omitempty"`
+	// Keeps the volumes of the cluster that is replaced for good, instead of until the new one is healthy.
+	KeepOldVolumes *bool `json:"keepOldVolumes,omitempty"`
+	// How many seconds after its end, good or bad, this object is deleted. Default: never.
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 }
 
 // RestoreSpecApplyConfiguration constructs a declarative configuration of the RestoreSpec type for use with
@@ -90,5 +101,37 @@ func (b *RestoreSpecApplyConfiguration) WithEtcdCluster(value *EtcdClusterRefApp
 // If called multiple times, the EncryptionSecret field is set to the value of the last call.
 func (b *RestoreSpecApplyConfiguration) WithEncryptionSecret(value string) *RestoreSpecApplyConfiguration {
 	b.EncryptionSecret = &value
+	return b
+}
+
+// WithClusterSpec sets the ClusterSpec field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClusterSpec field is set to the value of the last call.
+func (b *RestoreSpecApplyConfiguration) WithClusterSpec(value *ClusterSpecApplyConfiguration) *RestoreSpecApplyConfiguration {
+	b.ClusterSpec = value
+	return b
+}
+
+// WithRevisionBump sets the RevisionBump field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RevisionBump field is set to the value of the last call.
+func (b *RestoreSpecApplyConfiguration) WithRevisionBump(value int64) *RestoreSpecApplyConfiguration {
+	b.RevisionBump = &value
+	return b
+}
+
+// WithKeepOldVolumes sets the KeepOldVolumes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the KeepOldVolumes field is set to the value of the last call.
+func (b *RestoreSpecApplyConfiguration) WithKeepOldVolumes(value bool) *RestoreSpecApplyConfiguration {
+	b.KeepOldVolumes = &value
+	return b
+}
+
+// WithTTLSecondsAfterFinished sets the TTLSecondsAfterFinished field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TTLSecondsAfterFinished field is set to the value of the last call.
+func (b *RestoreSpecApplyConfiguration) WithTTLSecondsAfterFinished(value int32) *RestoreSpecApplyConfiguration {
+	b.TTLSecondsAfterFinished = &value
 	return b
 }

@@ -5,6 +5,12 @@
 
 package v1beta2
 
+import (
+	apiv1beta2 "github.com/etcd-operator/etcd-operator/api/v1beta2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
+)
+
 // RestoreStatusApplyConfiguration represents a declarative configuration of the RestoreStatus type for use
 // with apply.
 //
@@ -13,7 +19,8 @@ type RestoreStatusApplyConfiguration struct {
 	// Whether the restore succeeded.
 	Succeeded *bool `json:"succeeded,omitempty"`
 	// Why the restore failed.
-	Reason *string `json:"reason,omitempty"`
+	Reason                          *string `json:"reason,omitempty"`
+	RestoreReportApplyConfiguration `json:""`
 }
 
 // RestoreStatusApplyConfiguration constructs a declarative configuration of the RestoreStatus type for use with
@@ -35,5 +42,122 @@ func (b *RestoreStatusApplyConfiguration) WithSucceeded(value bool) *RestoreStat
 // If called multiple times, the Reason field is set to the value of the last call.
 func (b *RestoreStatusApplyConfiguration) WithReason(value string) *RestoreStatusApplyConfiguration {
 	b.Reason = &value
+	return b
+}
+
+// WithObservedGeneration sets the ObservedGeneration field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ObservedGeneration field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithObservedGeneration(value int64) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.ObservedGeneration = &value
+	return b
+}
+
+// WithConditions adds the given value to the Conditions field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Conditions field.
+func (b *RestoreStatusApplyConfiguration) WithConditions(values ...*v1.ConditionApplyConfiguration) *RestoreStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithConditions")
+		}
+		b.RestoreReportApplyConfiguration.Conditions = append(b.RestoreReportApplyConfiguration.Conditions, *values[i])
+	}
+	return b
+}
+
+// WithPhase sets the Phase field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Phase field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithPhase(value apiv1beta2.RestorePhase) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.Phase = &value
+	return b
+}
+
+// WithStartTime sets the StartTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the StartTime field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithStartTime(value metav1.Time) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.StartTime = &value
+	return b
+}
+
+// WithCompletionTime sets the CompletionTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CompletionTime field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithCompletionTime(value metav1.Time) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.CompletionTime = &value
+	return b
+}
+
+// WithBackup sets the Backup field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Backup field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithBackup(value *RestoredBackupApplyConfiguration) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.Backup = value
+	return b
+}
+
+// WithFetchedBytes sets the FetchedBytes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FetchedBytes field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithFetchedBytes(value int64) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.FetchedBytes = &value
+	return b
+}
+
+// WithRevisionBump sets the RevisionBump field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RevisionBump field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithRevisionBump(value int64) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.RevisionBump = &value
+	return b
+}
+
+// WithRequestTime sets the RequestTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RequestTime field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithRequestTime(value metav1.Time) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.RequestTime = &value
+	return b
+}
+
+// WithClusterUID sets the ClusterUID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClusterUID field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithClusterUID(value string) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.ClusterUID = &value
+	return b
+}
+
+// WithClusterID sets the ClusterID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClusterID field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithClusterID(value string) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.ClusterID = &value
+	return b
+}
+
+// WithTicketSecret sets the TicketSecret field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TicketSecret field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithTicketSecret(value string) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.TicketSecret = &value
+	return b
+}
+
+// WithFailures sets the Failures field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Failures field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithFailures(value int32) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.Failures = &value
+	return b
+}
+
+// WithLastFailureTime sets the LastFailureTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastFailureTime field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithLastFailureTime(value metav1.Time) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.LastFailureTime = &value
 	return b
 }
