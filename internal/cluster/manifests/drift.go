@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -150,7 +151,7 @@ func containerID(pod *corev1.Pod) string {
 // reports whether that changed anything. Pods of other operators get what marks
 // them as ours.
 func AdjustMetadata(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
-	before := pod.ObjectMeta.DeepCopy()
+	labels, annotations := maps.Clone(pod.Labels), maps.Clone(pod.Annotations)
 	policy := policyOf(c)
 	var previous appliedParts
 	if recorded, ok := pod.Annotations[AnnotationApplied]; ok {
@@ -184,7 +185,7 @@ func AdjustMetadata(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	if _, ok := pod.Annotations[AnnotationPolicy]; !ok {
 		setAnnotation(pod, AnnotationPolicy, Fingerprint(c))
 	}
-	return !equality.Semantic.DeepEqual(before, &pod.ObjectMeta)
+	return !maps.Equal(labels, pod.Labels) || !maps.Equal(annotations, pod.Annotations)
 }
 
 func reservedLabel(k string) bool {

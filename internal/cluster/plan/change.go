@@ -75,11 +75,17 @@ func (p *planner) isOutdated(pod *corev1.Pod) bool {
 	return pod != nil && (p.needsImage(pod) || p.needsNewPod(pod))
 }
 
-// needsNewPod reports whether the pod cannot be changed to what the spec says.
+// needsNewPod reports whether the pod cannot be changed to what the spec says. Many
+// decisions ask for it, and it takes a while to find out.
 func (p *planner) needsNewPod(pod *corev1.Pod) bool {
-	return manifests.NeedsReplacing(p.cluster, pod) ||
-		(p.needsImage(pod) && manifests.NeedsNewSettings(p.cluster, pod)) ||
-		(manifests.NeedsResources(p.cluster, pod) && !manifests.CanResize(p.cluster, pod))
+	needs, known := p.anew[pod]
+	if !known {
+		needs = manifests.NeedsReplacing(p.cluster, pod) ||
+			(p.needsImage(pod) && manifests.NeedsNewSettings(p.cluster, pod)) ||
+			(manifests.NeedsResources(p.cluster, pod) && !manifests.CanResize(p.cluster, pod))
+		p.anew[pod] = needs
+	}
+	return needs
 }
 
 // byNewMember reports whether the outdated member can only be brought up to date by
@@ -138,7 +144,7 @@ func (p *planner) marks() *Step {
 // mark brings one pod's labels, annotations and resources up to date. One that is about
 // to be interrupted is not offered to clients.
 func (p *planner) mark(m *snapshot.Member, aboutToBeInterrupted bool) *Step {
-	changed := m.Pod.DeepCopy()
+	changed := withOwnMarks(m.Pod)
 	if m.HasStarted() && changed.Annotations[manifests.AnnotationMemberID] == "" {
 		setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))
 	}
@@ -151,11 +157,19 @@ func (p *planner) mark(m *snapshot.Member, aboutToBeInterrupted bool) *Step {
 		return &Step{Kind: Change, Member: m.Name, Why: "bring labels and annotations of pod " + m.Name + " up to date", From: m.Pod, Object: changed}
 	}
 	if manifests.NeedsResources(p.cluster, m.Pod) && manifests.CanResize(p.cluster, m.Pod) && m.IsHealthy() {
+		changed = m.Pod.DeepCopy()
 		manifests.SetResources(p.cluster, changed)
 		manifests.RecordApplied(p.cluster, changed)
 		return &Step{Kind: Resize, Member: m.Name, Why: "change the resources of member " + m.Name, Event: EventChanged, From: m.Pod, Object: changed}
 	}
 	return nil
+}
+
+// withOwnMarks is a copy of a pod whose metadata may be changed; the rest is shared.
+func withOwnMarks(pod *corev1.Pod) *corev1.Pod {
+	changed := *pod
+	changed.ObjectMeta = *pod.ObjectMeta.DeepCopy()
+	return &changed
 }
 
 func sameMarks(a, b *corev1.Pod) bool {

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
@@ -50,6 +52,8 @@ type planner struct {
 	cluster *v1beta2.EtcdCluster
 	members []snapshot.Member // all, sorted by name
 	votes   snapshot.Votes
+	// anew is what is known of which pods have to be made anew.
+	anew map[*corev1.Pod]bool
 
 	waits     []Wait
 	stopped   bool
@@ -58,7 +62,7 @@ type planner struct {
 
 // Next decides what to do.
 func Next(s *snapshot.Snapshot) Plan {
-	p := &planner{s: s, cluster: s.Cluster, members: s.Members()}
+	p := &planner{s: s, cluster: s.Cluster, members: s.Members(), anew: map[*corev1.Pod]bool{}}
 	p.votes = snapshot.CountVotes(p.members)
 	if step := p.first(
 		// May anything be done at all?
