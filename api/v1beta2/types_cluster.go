@@ -144,6 +144,12 @@ type ClusterSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0 or more`
 	NodeLostToleranceSeconds *int64 `json:"nodeLostToleranceSeconds,omitempty"`
 
+	// What is done when more than half of the members are lost for good. By default nothing is: the
+	// status says what is lost and what could be done.
+	// +optional
+	// +nullable
+	Recovery *RecoveryPolicy `json:"recovery,omitempty"`
+
 	// Deprecated: an old name of repository. It is accepted and ignored.
 	// +optional
 	// +nullable
@@ -162,6 +168,55 @@ type ClusterSpec struct {
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	SelfHosted *runtime.RawExtension `json:"selfHosted,omitempty"`
+}
+
+// RecoveryMode says what is done when more than half of the members are lost for good.
+//
+// +kubebuilder:validation:XValidation:rule=`self in ["", "Manual", "Survivor", "Backup"]`,message=`must be Manual, which is the default, Survivor or Backup`
+type RecoveryMode string
+
+const (
+	// RecoveryManual touches nothing. This is the default.
+	RecoveryManual RecoveryMode = "Manual"
+	// RecoverySurvivor makes a new cluster of the data of the member that is furthest.
+	RecoverySurvivor RecoveryMode = "Survivor"
+	// RecoveryBackup restores the newest good backup of an EtcdBackup.
+	RecoveryBackup RecoveryMode = "Backup"
+)
+
+// What a RecoveryPolicy gets where it says nothing.
+const (
+	// DefaultRecoveryPatienceSeconds is the patience when recovery.patienceSeconds is not set.
+	DefaultRecoveryPatienceSeconds int64 = 300
+)
+
+// RecoveryPolicy says what is done when more than half of the members are lost for good. Whatever it
+// does, writes may be lost that clients were told are stored; the events say which, before and after.
+//
+// +kubebuilder:validation:XValidation:rule=`self.?mode.orValue("") != "Backup" || self.?backupName.orValue("") != ""`,message=`must be set, because mode is Backup`,reason=FieldValueRequired,fieldPath=`.backupName`
+type RecoveryPolicy struct {
+	// Manual (the default), Survivor or Backup.
+	// +optional
+	// +nullable
+	Mode RecoveryMode `json:"mode,omitempty"`
+
+	// Name of the EtcdBackup, in the namespace of the cluster, whose newest good backup is restored when
+	// mode is Backup.
+	// +optional
+	// +nullable
+	BackupName string `json:"backupName,omitempty"`
+
+	// How many seconds the members that are missing get to come back. Default: 300.
+	// +optional
+	// +nullable
+	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0 or more`
+	PatienceSeconds *int64 `json:"patienceSeconds,omitempty"`
+
+	// Goes on although the data of the missing members is not proven to be gone, as with a node that
+	// does not answer. What they have stored and the others have not is lost.
+	// +optional
+	// +nullable
+	AllowDataLoss bool `json:"allowDataLoss,omitempty"`
 }
 
 // PodPolicy says how the members' pods are made.

@@ -6,6 +6,7 @@ package v1beta2
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ClusterPhase is where a cluster stands in its life.
@@ -113,6 +114,10 @@ type ClusterStatus struct {
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
 
+	// Since when the members that answer have been too few to agree. Empty while they agree.
+	// +optional
+	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
+
 	// How the cluster was started. It is written before the first member is made, and never removed, so
 	// that a cluster is started only once in the life of the object.
 	// +optional
@@ -210,4 +215,97 @@ type BootstrapStatus struct {
 	// given the chance.
 	// +optional
 	PodUID string `json:"podUID,omitempty"`
+	// UID of the restore request that was last acted upon: none is carried out twice.
+	// +optional
+	LastRequest string `json:"lastRequest,omitempty"`
+	// What the cluster was made of, where it did not begin empty.
+	// +optional
+	Restore *BootstrapRestore `json:"restore,omitempty"`
+}
+
+// RestoreStage is how far the first member of a restored cluster is.
+type RestoreStage string
+
+const (
+	// RestoreStageFilling: the first member's data is fetched and made. The members before it, where
+	// there are any, run on, and the restore can be taken back.
+	RestoreStageFilling RestoreStage = "Filling"
+	// RestoreStageReplacing: the data is whole, and the pods of the members before it are deleted.
+	RestoreStageReplacing RestoreStage = "Replacing"
+	// RestoreStageStarting: none of them is left, and the first member may start. Once status.clusterID
+	// is set it has, and the cluster grows as any other does.
+	RestoreStageStarting RestoreStage = "Starting"
+)
+
+// BootstrapRestore records what a cluster was made of. Pods and volume claims made since carry its UID
+// in the label etcd_incarnation; those of the cluster's object that do not belong to the members before.
+type BootstrapRestore struct {
+	// What tells this cluster from those before it under the same name: the UID of the EtcdRestore, or
+	// a name of its own.
+	UID string `json:"uid"`
+	// How far it is.
+	// +optional
+	Stage RestoreStage `json:"stage,omitempty"`
+	// Name of the EtcdRestore that asked for it. Empty where a survivor is the source.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Name of the member that survived the loss of the quorum, and whose data the cluster is made of.
+	// +optional
+	Member string `json:"member,omitempty"`
+	// Secret by which the snapshot is fetched.
+	// +optional
+	Secret string `json:"secret,omitempty"`
+	// Where the snapshot is fetched from.
+	// +optional
+	URL string `json:"url,omitempty"`
+	// Number of bytes of the snapshot.
+	// +optional
+	Size int64 `json:"size,omitempty"`
+	// Sum over these bytes, in hexadecimal.
+	// +optional
+	SHA256 string `json:"sha256,omitempty"`
+	// By how much the revision was to be raised.
+	// +optional
+	RevisionBump int64 `json:"revisionBump,omitempty"`
+	// By how much the revision was raised. Less than asked for where the version of etcd cannot do it.
+	// It is known from the stage Replacing on.
+	// +optional
+	RevisionBumped int64 `json:"revisionBumped,omitempty"`
+	// Whether the volumes of the members before are kept for good.
+	// +optional
+	KeepVolumes bool `json:"keepVolumes,omitempty"`
+	// What was lost by it, as far as that can be known.
+	// +optional
+	Loss string `json:"loss,omitempty"`
+	// The cluster that this one takes the place of.
+	// +optional
+	Previous *PreviousCluster `json:"previous,omitempty"`
+}
+
+// PreviousCluster is what is needed to go back to a cluster, as long as nothing of it has been touched.
+type PreviousCluster struct {
+	// UID under which it was restored itself; empty for one that began empty.
+	// +optional
+	UID string `json:"uid,omitempty"`
+	// Name of its first member.
+	// +optional
+	Seed string `json:"seed,omitempty"`
+	// Its token.
+	// +optional
+	Token string `json:"token,omitempty"`
+	// UID of the pod that started it.
+	// +optional
+	PodUID string `json:"podUID,omitempty"`
+	// Its id.
+	// +optional
+	ClusterID string `json:"clusterID,omitempty"`
+}
+
+// Incarnation tells the cluster that the object stands for now from those that a restore has replaced.
+// It is empty for one that began empty.
+func (s *ClusterStatus) Incarnation() string {
+	if s.Bootstrap == nil || s.Bootstrap.Restore == nil {
+		return ""
+	}
+	return s.Bootstrap.Restore.UID
 }

@@ -41,6 +41,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.BackupSpecApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BackupStatus"):
 		return &apiv1beta2.BackupStatusApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BootstrapRestore"):
+		return &apiv1beta2.BootstrapRestoreApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BootstrapStatus"):
 		return &apiv1beta2.BootstrapStatusApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("ClusterCondition"):
@@ -79,6 +81,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.OSSRestoreSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("PodPolicy"):
 		return &apiv1beta2.PodPolicyApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("PreviousCluster"):
+		return &apiv1beta2.PreviousClusterApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("RecoveryPolicy"):
+		return &apiv1beta2.RecoveryPolicyApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("RestoredBackup"):
 		return &apiv1beta2.RestoredBackupApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("RestoreReport"):

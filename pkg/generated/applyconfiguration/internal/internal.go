@@ -1218,6 +1218,22 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: podDisruptionBudget
             type:
               scalar: boolean
+          - name: recovery
+            type:
+              map:
+                fields:
+                - name: allowDataLoss
+                  type:
+                    scalar: boolean
+                - name: backupName
+                  type:
+                    scalar: string
+                - name: mode
+                  type:
+                    scalar: string
+                - name: patienceSeconds
+                  type:
+                    scalar: numeric
           - name: repository
             type:
               scalar: string
@@ -1265,9 +1281,71 @@ var schemaYAML = typed.YAMLObject(`types:
             type:
               map:
                 fields:
+                - name: lastRequest
+                  type:
+                    scalar: string
                 - name: podUID
                   type:
                     scalar: string
+                - name: restore
+                  type:
+                    map:
+                      fields:
+                      - name: keepVolumes
+                        type:
+                          scalar: boolean
+                      - name: loss
+                        type:
+                          scalar: string
+                      - name: member
+                        type:
+                          scalar: string
+                      - name: name
+                        type:
+                          scalar: string
+                      - name: previous
+                        type:
+                          map:
+                            fields:
+                            - name: clusterID
+                              type:
+                                scalar: string
+                            - name: podUID
+                              type:
+                                scalar: string
+                            - name: seed
+                              type:
+                                scalar: string
+                            - name: token
+                              type:
+                                scalar: string
+                            - name: uid
+                              type:
+                                scalar: string
+                      - name: revisionBump
+                        type:
+                          scalar: numeric
+                      - name: revisionBumped
+                        type:
+                          scalar: numeric
+                      - name: secret
+                        type:
+                          scalar: string
+                      - name: sha256
+                        type:
+                          scalar: string
+                      - name: size
+                        type:
+                          scalar: numeric
+                      - name: stage
+                        type:
+                          scalar: string
+                      - name: uid
+                        type:
+                          scalar: string
+                      - name: url
+                        type:
+                          scalar: string
                 - name: seed
                   type:
                     scalar: string
@@ -1369,6 +1447,9 @@ var schemaYAML = typed.YAMLObject(`types:
             type:
               scalar: numeric
           - name: phase
+            type:
+              scalar: string
+          - name: quorumLostSince
             type:
               scalar: string
           - name: readyReplicas
@@ -2321,6 +2402,22 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: podDisruptionBudget
                   type:
                     scalar: boolean
+                - name: recovery
+                  type:
+                    map:
+                      fields:
+                      - name: allowDataLoss
+                        type:
+                          scalar: boolean
+                      - name: backupName
+                        type:
+                          scalar: string
+                      - name: mode
+                        type:
+                          scalar: string
+                      - name: patienceSeconds
+                        type:
+                          scalar: numeric
                 - name: repository
                   type:
                     scalar: string

@@ -18,6 +18,10 @@ type BootstrapStatusApplyConfiguration struct {
 	// scheduled: while it is empty no etcd can have run, and once it is set no second pod is
 	// given the chance.
 	PodUID *string `json:"podUID,omitempty"`
+	// UID of the restore request that was last acted upon: none is carried out twice.
+	LastRequest *string `json:"lastRequest,omitempty"`
+	// What the cluster was made of, where it did not begin empty.
+	Restore *BootstrapRestoreApplyConfiguration `json:"restore,omitempty"`
 }
 
 // BootstrapStatusApplyConfiguration constructs a declarative configuration of the BootstrapStatus type for use with
@@ -47,5 +51,21 @@ func (b *BootstrapStatusApplyConfiguration) WithToken(value string) *BootstrapSt
 // If called multiple times, the PodUID field is set to the value of the last call.
 func (b *BootstrapStatusApplyConfiguration) WithPodUID(value string) *BootstrapStatusApplyConfiguration {
 	b.PodUID = &value
+	return b
+}
+
+// WithLastRequest sets the LastRequest field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastRequest field is set to the value of the last call.
+func (b *BootstrapStatusApplyConfiguration) WithLastRequest(value string) *BootstrapStatusApplyConfiguration {
+	b.LastRequest = &value
+	return b
+}
+
+// WithRestore sets the Restore field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Restore field is set to the value of the last call.
+func (b *BootstrapStatusApplyConfiguration) WithRestore(value *BootstrapRestoreApplyConfiguration) *BootstrapStatusApplyConfiguration {
+	b.Restore = value
 	return b
 }

@@ -40,6 +40,9 @@ type ClusterSpecApplyConfiguration struct {
 	// How many seconds a member may be on a node that is gone before it is given up and replaced.
 	// Default: 60.
 	NodeLostToleranceSeconds *int64 `json:"nodeLostToleranceSeconds,omitempty"`
+	// What is done when more than half of the members are lost for good. By default nothing is: the
+	// status says what is lost and what could be done.
+	Recovery *RecoveryPolicyApplyConfiguration `json:"recovery,omitempty"`
 	// Deprecated: an old name of repository. It is accepted and ignored.
 	BaseImage *string `json:"baseImage,omitempty"`
 	// Deprecated: accepted and ignored. Backups are made with an EtcdBackup.
@@ -131,6 +134,14 @@ func (b *ClusterSpecApplyConfiguration) WithDeletionPolicy(value apiv1beta2.Dele
 // If called multiple times, the NodeLostToleranceSeconds field is set to the value of the last call.
 func (b *ClusterSpecApplyConfiguration) WithNodeLostToleranceSeconds(value int64) *ClusterSpecApplyConfiguration {
 	b.NodeLostToleranceSeconds = &value
+	return b
+}
+
+// WithRecovery sets the Recovery field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Recovery field is set to the value of the last call.
+func (b *ClusterSpecApplyConfiguration) WithRecovery(value *RecoveryPolicyApplyConfiguration) *ClusterSpecApplyConfiguration {
+	b.Recovery = value
 	return b
 }
 

@@ -7,6 +7,7 @@ package v1beta2
 
 import (
 	apiv1beta2 "github.com/etcd-operator/etcd-operator/api/v1beta2"
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ClusterStatusApplyConfiguration represents a declarative configuration of the ClusterStatus type for use
@@ -49,6 +50,8 @@ type ClusterStatusApplyConfiguration struct {
 	// Id of the etcd cluster, in hexadecimal as etcdctl shows it. It stays the same for the life of the
 	// data.
 	ClusterID *string `json:"clusterID,omitempty"`
+	// Since when the members that answer have been too few to agree. Empty while they agree.
+	QuorumLostSince *v1.Time `json:"quorumLostSince,omitempty"`
 	// How the cluster was started. It is written before the first member is made, and never removed, so
 	// that a cluster is started only once in the life of the object.
 	Bootstrap *BootstrapStatusApplyConfiguration `json:"bootstrap,omitempty"`
@@ -203,6 +206,14 @@ func (b *ClusterStatusApplyConfiguration) WithTargetVersion(value string) *Clust
 // If called multiple times, the ClusterID field is set to the value of the last call.
 func (b *ClusterStatusApplyConfiguration) WithClusterID(value string) *ClusterStatusApplyConfiguration {
 	b.ClusterID = &value
+	return b
+}
+
+// WithQuorumLostSince sets the QuorumLostSince field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the QuorumLostSince field is set to the value of the last call.
+func (b *ClusterStatusApplyConfiguration) WithQuorumLostSince(value v1.Time) *ClusterStatusApplyConfiguration {
+	b.QuorumLostSince = &value
 	return b
 }
 
