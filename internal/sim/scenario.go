@@ -116,6 +116,9 @@ func (w *World) rest() error {
 	if w.effects > effects {
 		return fmt.Errorf("at rest the operator writes: %v", w.steps[effects:])
 	}
+	if tampered := w.Kube.Tampered(); len(tampered) > 0 {
+		return fmt.Errorf("the operator changed what it had only read: %v", tampered)
+	}
 	w.truth.checked = 0
 	w.truth.check()
 	return w.violation

@@ -34,7 +34,7 @@ var bases = []Scenario{
 }
 
 // enoughForLost is how long a cluster is watched that faults have destroyed.
-const enoughForLost = 3 * time.Minute
+const enoughForLost = 20 * time.Second
 
 const fromNothing = 2 // so many of the bases begin without a cluster
 

@@ -43,6 +43,8 @@ type Options struct {
 	// Size and Version are what the cluster begins with; 3 and 3.6.16 where they are zero.
 	Size    int
 	Version string
+	// Sealed proves at the end that the operator changed nothing that it had only read.
+	Sealed bool
 	// Trace gets a line for everything that happens; nil for silence.
 	Trace func(string)
 }
@@ -103,7 +105,7 @@ func New(o Options) *World {
 	w := &World{Options: o, Loop: &clock.Loop{}, Rand: rand.New(rand.NewPCG(o.Seed, 0x5eed)), injections: map[int]Fate{}, unpullable: map[string]bool{}}
 	w.Universe = &etcdmodel.Universe{Loop: w.Loop, Rand: w.Rand}
 	w.Kube = kubemodel.New(w.Loop, w.Rand, w.Universe)
-	w.Kube.LocalVolumes = o.LocalVolumes
+	w.Kube.LocalVolumes, w.Kube.Sealed = o.LocalVolumes, o.Sealed
 	w.Kube.Pullable = func(image string) bool { return !w.unpullable[image] }
 	w.truth = newTruth(w)
 	w.writer = &writer{w: w}

@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	log.SetLogger(logr.Discard())
 	// Worlds are many and short: memory is cheaper than collecting it.
-	debug.SetGCPercent(800)
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(1 << 30)
 	os.Exit(m.Run())
 }
 

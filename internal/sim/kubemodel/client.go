@@ -4,7 +4,6 @@
 package kubemodel
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,6 +74,9 @@ func (c *Client) List(_ context.Context, into client.ObjectList, options ...clie
 	return listFrom(&c.Kube.objects, into, options)
 }
 
+// getFrom shares what is below the object's top, which saves most of the time that
+// reading takes. A reader that changed that would change what is stored; the operator
+// changes copies only, which Sealed proves.
 func getFrom(list []client.Object, name string, into client.Object) error {
 	i, ok := search(list, name)
 	if !ok {
@@ -82,23 +84,21 @@ func getFrom(list []client.Object, name string, into client.Object) error {
 	}
 	switch o := into.(type) {
 	case *v1beta2.EtcdCluster:
-		list[i].(*v1beta2.EtcdCluster).DeepCopyInto(o)
+		*o = *list[i].(*v1beta2.EtcdCluster)
 	case *corev1.Pod:
-		list[i].(*corev1.Pod).DeepCopyInto(o)
+		*o = *list[i].(*corev1.Pod)
 	case *corev1.PersistentVolumeClaim:
-		list[i].(*corev1.PersistentVolumeClaim).DeepCopyInto(o)
+		*o = *list[i].(*corev1.PersistentVolumeClaim)
 	case *corev1.Service:
 		*o = *list[i].(*corev1.Service)
-		list[i].(*corev1.Service).ObjectMeta.DeepCopyInto(&o.ObjectMeta)
 	case *policyv1.PodDisruptionBudget:
 		*o = *list[i].(*policyv1.PodDisruptionBudget)
-		list[i].(*policyv1.PodDisruptionBudget).ObjectMeta.DeepCopyInto(&o.ObjectMeta)
 	case *corev1.Node:
 		*o = *list[i].(*corev1.Node)
 	case *corev1.Secret:
-		list[i].(*corev1.Secret).DeepCopyInto(o)
+		*o = *list[i].(*corev1.Secret)
 	case *metav1.PartialObjectMetadata:
-		list[i].(*corev1.Secret).ObjectMeta.DeepCopyInto(&o.ObjectMeta)
+		o.ObjectMeta = list[i].(*corev1.Secret).ObjectMeta
 	default:
 		return fmt.Errorf("kubemodel: cannot get a %T", into)
 	}
@@ -115,30 +115,19 @@ func listFrom(objects *[kinds][]client.Object, into client.ObjectList, options [
 	case *corev1.PodList:
 		for _, object := range objects[Pods] {
 			if matches(object) {
-				list.Items = append(list.Items, lightCopy(object.(*corev1.Pod)))
+				list.Items = append(list.Items, *object.(*corev1.Pod))
 			}
 		}
 	case *corev1.PersistentVolumeClaimList:
 		for _, object := range objects[Claims] {
 			if matches(object) {
-				claim := *object.(*corev1.PersistentVolumeClaim)
-				object.(*corev1.PersistentVolumeClaim).ObjectMeta.DeepCopyInto(&claim.ObjectMeta)
-				list.Items = append(list.Items, claim)
+				list.Items = append(list.Items, *object.(*corev1.PersistentVolumeClaim))
 			}
 		}
 	default:
 		return fmt.Errorf("kubemodel: cannot list a %T", into)
 	}
 	return nil
-}
-
-// lightCopy shares what is below spec and status, which saves most of the time that
-// reading takes. A reader that changed that would change what is stored; the operator
-// changes copies only.
-func lightCopy(pod *corev1.Pod) corev1.Pod {
-	light := *pod
-	pod.ObjectMeta.DeepCopyInto(&light.ObjectMeta)
-	return light
 }
 
 func (c *Client) through(verb string, object client.Object, guarded bool, apply func() error) error {
@@ -170,19 +159,30 @@ func (c *Client) Patch(_ context.Context, object client.Object, patch client.Pat
 }
 
 func (c *Client) patch(verb string, object client.Object, patch client.Patch) error {
-	data, err := patch.Data(object)
-	if err != nil {
-		return err
+	guarded := insists(patch)
+	return c.through(verb, object, guarded, func() error { return c.merge(object, patch, guarded) })
+}
+
+// insists reports whether a patch names the version that it was made from. Making it
+// would tell as well, and take most of the time that a step takes.
+func insists(patch client.Patch) bool {
+	v := reflect.ValueOf(patch)
+	if v.Kind() != reflect.Pointer {
+		return false
 	}
-	guarded := bytes.Contains(data, []byte(`"resourceVersion":"`))
-	return c.through(verb, object, guarded, func() error { return c.merge(object, data, guarded) })
+	options := v.Elem().FieldByName("opts")
+	return options.IsValid() && options.FieldByName("OptimisticLock").Bool()
 }
 
 // merge applies a merge patch. One that insists on the version it was made from does
 // to it exactly what was done to the object at hand, which spares the work.
-func (c *Client) merge(object client.Object, data []byte, guarded bool) error {
+func (c *Client) merge(object client.Object, patch client.Patch, guarded bool) error {
 	if guarded {
 		return c.Kube.Replace(object, false)
+	}
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
 	}
 	current := c.Kube.Find(KindOf(object), object.GetName())
 	if current == nil {

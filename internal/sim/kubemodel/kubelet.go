@@ -96,9 +96,9 @@ func (k *Kube) place(pod *corev1.Pod) *podRuntime {
 		}
 		rt.dir = v.dir
 		if claim.(*corev1.PersistentVolumeClaim).Status.Phase == corev1.ClaimPending {
-			next := claim.(*corev1.PersistentVolumeClaim).DeepCopy()
+			next := *claim.(*corev1.PersistentVolumeClaim)
 			next.Status.Phase = corev1.ClaimBound
-			k.put(next)
+			k.put(&next)
 		}
 	}
 	return rt
@@ -357,7 +357,7 @@ func (k *Kube) forceDelete(pod *corev1.Pod) {
 		k.drop(pod)
 		return
 	}
-	next := pod.DeepCopy()
+	next := withOwnConditions(pod)
 	now := k.Now()
 	next.DeletionTimestamp = &now
 	next.Status.Phase = corev1.PodFailed

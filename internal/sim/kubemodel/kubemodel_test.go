@@ -6,6 +6,7 @@ package kubemodel_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -54,6 +55,49 @@ func TestAnUpdateOfAnOldVersionIsRefused(t *testing.T) {
 	}
 	if err := c.Update(ctx, &second); !apierrors.IsConflict(err) {
 		t.Errorf("an update of an old version gives %v", err)
+	}
+}
+
+func TestAPatchThatInsistsOnNoVersionIsKnown(t *testing.T) {
+	_, c := newKube(t)
+	var guarded []bool
+	c.Through = func(e kubemodel.Effect, apply func() error) error {
+		guarded = append(guarded, e.Guarded)
+		return apply()
+	}
+	ctx := context.Background()
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}}
+	if err := c.Create(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	before := s.DeepCopy()
+	s.Labels = map[string]string{"a": "b"}
+	if err := c.Patch(ctx, s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Patch(ctx, s, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []bool{true, true, false}; !slices.Equal(guarded, want) {
+		t.Errorf("guarded are %v, want %v", guarded, want)
+	}
+}
+
+func TestAReaderThatChangesWhatIsStoredIsFound(t *testing.T) {
+	k, c := newKube(t)
+	k.Sealed = true
+	ctx := context.Background()
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s", Labels: map[string]string{"a": "b"}}}
+	if err := c.Create(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	var seen corev1.Service
+	if err := c.Get(ctx, key("s"), &seen); err != nil || len(k.Tampered()) > 0 {
+		t.Fatal(err, k.Tampered())
+	}
+	seen.Labels["a"] = "c"
+	if len(k.Tampered()) != 1 {
+		t.Error("nobody notices")
 	}
 }
 

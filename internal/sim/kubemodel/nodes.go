@@ -154,7 +154,7 @@ func (k *Kube) loseContact(name string) {
 		k.setNodeReady(name, corev1.ConditionUnknown)
 		for _, o := range k.All(Pods) {
 			if pod := o.(*corev1.Pod); pod.Spec.NodeName == name && isReady(pod) {
-				next := pod.DeepCopy()
+				next := withOwnConditions(pod)
 				k.setReady(next, false)
 				k.put(next)
 			}

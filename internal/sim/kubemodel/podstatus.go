@@ -24,7 +24,7 @@ func (k *Kube) report(rt *podRuntime) {
 	if pod == nil || pod.UID != rt.uid || !k.inContact(rt.node) {
 		return
 	}
-	next := pod.DeepCopy()
+	next := withOwnConditions(pod)
 	s := &next.Status
 	s.Phase, s.Reason, s.PodIP = rt.phase, rt.reason, rt.ip
 	gate := corev1.ContainerStatus{Name: manifests.ContainerGate, RestartCount: rt.gateFails}

@@ -37,7 +37,7 @@ func (k *Kube) scheduleSoon(name string) {
 			k.setUnschedulable(pod)
 			return
 		}
-		next := pod.DeepCopy()
+		next := withOwnConditions(pod)
 		next.Spec.NodeName = node
 		setCondition(next, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: k.Now()})
 		k.put(next)
@@ -94,7 +94,7 @@ func (k *Kube) setUnschedulable(pod *corev1.Pod) {
 			return
 		}
 	}
-	next := pod.DeepCopy()
+	next := withOwnConditions(pod)
 	setCondition(next, corev1.PodCondition{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
 		Message: "no node fits", LastTransitionTime: k.Now(),

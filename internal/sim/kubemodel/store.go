@@ -9,6 +9,7 @@ package kubemodel
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,10 @@ type Kube struct {
 	LocalVolumes bool
 	// Watch is told of every change; before is nil for a new object, after for a deleted one.
 	Watch func(kind Kind, before, after client.Object)
+
+	// Sealed notes what is stored, so that Tampered can tell whether a reader changed it.
+	Sealed bool
+	seals  map[client.Object]client.Object
 
 	// Objects are never changed once stored, only replaced.
 	objects  [kinds][]client.Object
@@ -144,6 +149,9 @@ func (k *Kube) nextVersion() string {
 func (k *Kube) put(object client.Object) {
 	kind := KindOf(object)
 	object.SetResourceVersion(k.nextVersion())
+	if k.Sealed {
+		k.seal(object)
+	}
 	var before client.Object
 	i, ok := search(k.objects[kind], object.GetName())
 	if ok {
@@ -155,6 +163,24 @@ func (k *Kube) put(object client.Object) {
 		k.objects[kind] = slices.Insert(slices.Clone(k.objects[kind]), i, object)
 	}
 	k.happened(kind, before, object)
+}
+
+func (k *Kube) seal(object client.Object) {
+	if k.seals == nil {
+		k.seals = map[client.Object]client.Object{}
+	}
+	k.seals[object] = copyOf(object)
+}
+
+// Tampered names the objects that were changed after they had been stored.
+func (k *Kube) Tampered() []string {
+	var names []string
+	for object, seal := range k.seals {
+		if !reflect.DeepEqual(object, seal) {
+			names = append(names, kindNames[KindOf(object)]+" "+object.GetName())
+		}
+	}
+	return names
 }
 
 // drop takes an object away for good.
@@ -194,6 +220,13 @@ func asPod(o client.Object) *corev1.Pod {
 		return nil
 	}
 	return o.(*corev1.Pod)
+}
+
+// withOwnConditions is a copy of a pod whose status may be changed; the rest is shared.
+func withOwnConditions(pod *corev1.Pod) *corev1.Pod {
+	next := *pod
+	next.Status.Conditions = slices.Clone(pod.Status.Conditions)
+	return &next
 }
 
 func copyOf(o client.Object) client.Object { return o.DeepCopyObject().(client.Object) }
@@ -262,18 +295,18 @@ func (k *Kube) merge(current, object client.Object, status bool) client.Object {
 	case *v1beta2.EtcdCluster:
 		was := current.(*v1beta2.EtcdCluster)
 		if status {
-			next := was.DeepCopy()
-			next.Status = *o.Status.DeepCopy()
-			return next
+			next := *was
+			next.Status = o.Status
+			return &next
 		}
-		next := o.DeepCopy()
+		next := *o
 		next.Status = was.Status
 		next.Generation = was.Generation + 1
-		return next
+		return &next
 	case *corev1.Pod:
-		next := o.DeepCopy()
-		next.Status = *current.(*corev1.Pod).Status.DeepCopy()
-		return next
+		next := *o
+		next.Status = current.(*corev1.Pod).Status
+		return &next
 	}
 	return copyOf(object)
 }
