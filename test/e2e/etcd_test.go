@@ -275,8 +275,14 @@ type writer struct {
 	longest time.Duration
 }
 
-// startWriter writes until finish is called.
+// startWriter writes as fast as it can until finish is called.
 func (c *etcdCluster) startWriter() *writer {
+	c.Helper()
+	return c.startWriterEvery(0)
+}
+
+// startWriterEvery makes a pause after each write.
+func (c *etcdCluster) startWriterEvery(pause time.Duration) *writer {
 	c.Helper()
 	ctx, stop := context.WithCancel(c.Context())
 	w := &writer{c: c, stop: stop, done: make(chan struct{})}
@@ -302,6 +308,12 @@ func (c *etcdCluster) startWriter() *writer {
 				w.failed = append(w.failed, err)
 			}
 			w.mu.Unlock()
+			if pause > 0 {
+				select {
+				case <-ctx.Done():
+				case <-time.After(pause):
+				}
+			}
 		}
 	}()
 	return w
