@@ -176,7 +176,7 @@ func (w *World) mend() error {
 		w.Kube.HealNode(node)
 		w.Kube.Cordon(node, false)
 	}
-	if err := w.Run(8 * time.Second); err != nil {
+	if err := w.Run(4 * time.Second); err != nil {
 		return err
 	}
 	version := w.reachable()

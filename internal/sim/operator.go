@@ -143,10 +143,14 @@ func (o *operator) round() {
 	default:
 		o.failures = 0
 		if result.RequeueAfter > 0 {
-			o.wakeAt = min(o.wakeAt, o.w.Loop.Now()+result.RequeueAfter)
+			o.wakeAt = min(o.wakeAt, o.w.Loop.Now()+result.RequeueAfter+o.w.busy())
 		}
 	}
 }
+
+// busy is how much later than asked for the operator looks again: it has other clusters
+// to look after.
+func (w *World) busy() time.Duration { return time.Duration(w.Rand.IntN(600)) * time.Millisecond }
 
 func (o *operator) reconcile() (result ctrl.Result, err error, crashed bool) { //nolint:revive // err is the reconciler's
 	defer func() {

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,11 +89,7 @@ func (o *Observer) pods(ctx context.Context, r client.Reader, s *snapshot.Snapsh
 	if err := r.List(ctx, &pods, ofCluster(s.Cluster)...); err != nil {
 		return fmt.Errorf("listing pods: %w", err)
 	}
-	for _, pod := range pods.Items {
-		if snapshot.IsOwned(s.Cluster, &pod) {
-			s.Pods = append(s.Pods, pod)
-		}
-	}
+	s.Pods = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !snapshot.IsOwned(s.Cluster, &pod) })
 	return nil
 }
 

@@ -113,12 +113,14 @@ func listFrom(objects *[kinds][]client.Object, into client.ObjectList, options [
 	}
 	switch list := into.(type) {
 	case *corev1.PodList:
+		list.Items = make([]corev1.Pod, 0, len(objects[Pods]))
 		for _, object := range objects[Pods] {
 			if matches(object) {
 				list.Items = append(list.Items, *object.(*corev1.Pod))
 			}
 		}
 	case *corev1.PersistentVolumeClaimList:
+		list.Items = make([]corev1.PersistentVolumeClaim, 0, len(objects[Claims]))
 		for _, object := range objects[Claims] {
 			if matches(object) {
 				list.Items = append(list.Items, *object.(*corev1.PersistentVolumeClaim))
