@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -115,4 +117,35 @@ func readDeployment(t *testing.T, path string) *appsv1.Deployment {
 		t.Fatal(err)
 	}
 	return deployment
+}
+
+// The operator's memory with ten clusters, as the kernel counts it.
+func TestTheOperatorServesTenClustersInSixtyMiB(t *testing.T) {
+	t.Parallel()
+	n := tenant.New(t)
+	n.InstallOperator()
+	var clusters []*etcdCluster
+	for i := range 10 {
+		clusters = append(clusters, create(n, fmt.Sprintf("c%d", i), `{size: 1, version: "3.6.16"}`))
+	}
+	for _, c := range clusters {
+		c.awaitReady()
+	}
+	pod := leader(t, n)
+	metrics, err := n.Kube.CoreV1().Pods(n.Namespace).ProxyGet("http", pod, "8080", "metrics", nil).DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^process_resident_memory_bytes (\S+)$`).FindSubmatch(metrics)
+	if found == nil {
+		t.Fatalf("the operator does not tell its memory:\n%s", metrics)
+	}
+	resident, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f MiB resident with ten clusters", resident/(1<<20))
+	if resident > 60<<20 {
+		t.Errorf("%.1f MiB are resident with ten clusters, more than 60", resident/(1<<20))
+	}
 }
