@@ -45,7 +45,7 @@ const (
 	// that is away, and than the longest pause of a work queue that failed often.
 	patience = 30 * time.Minute
 	// restTakes is how long a world is watched for writes that nobody needs.
-	restTakes = 40 * time.Second
+	restTakes = 15 * time.Second
 )
 
 // Begin plays a scenario's first act, up to where everything is at rest. What follows

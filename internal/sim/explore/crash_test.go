@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package explore runs the simulation for minutes rather than for seconds: every
-// crash point of every scenario, every pair of them, and random schedules of faults.
-// Without flags it plays a sample. For all of it:
-//
-//	go test ./internal/sim/explore -timeout 30m -v -every 1 -schedules 100000
+// crash point of every scenario, pairs of them, and random schedules of faults.
+// Without flags it plays a sample; `make test-sim` and `make soak` have the flags for more.
 package explore
 
 import (
@@ -20,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -28,7 +27,8 @@ import (
 )
 
 var (
-	every = flag.Int("every", 101, "play only each n-th crash point or pair; 1 for all")
+	every = flag.Int("every", 101, "play only each n-th crash point; 1 for all")
+	pairs = flag.Int("pairs", 4001, "play only each n-th pair of crash points; 1 for all")
 	skip  = flag.Int("from", 0, "which of them to begin with")
 )
 
@@ -39,8 +39,17 @@ func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
 	// Worlds are many and short: memory is cheaper than collecting it.
 	debug.SetGCPercent(2500)
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, line := range summary {
+		fmt.Println("sim: " + line)
+	}
+	os.Exit(code)
 }
+
+// summary is printed at the end, with and without -v.
+var summary []string
+
+func summarize(format string, args ...any) { summary = append(summary, fmt.Sprintf(format, args...)) }
 
 // fates are what can become of an effect.
 var fates = []sim.Fate{sim.CrashBefore, sim.CrashAfter, sim.AnswerLost, sim.NeverArrives}
@@ -146,7 +155,7 @@ func TestReplay(t *testing.T) {
 }
 
 // playAll plays on all cores and reports those that fail, at most a few.
-func playAll(t *testing.T, runs <-chan crashRun) int64 {
+func playAll(t *testing.T, each int, runs <-chan crashRun) int64 {
 	t.Helper()
 	var count, failed atomic.Int64
 	var group sync.WaitGroup
@@ -154,7 +163,7 @@ func playAll(t *testing.T, runs <-chan crashRun) int64 {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for r := range runs {
-				if turn.Add(1)%int64(*every) != int64(*skip%*every) {
+				if turn.Add(1)%int64(each) != int64(*skip%each) {
 					continue
 				}
 				count.Add(1)
@@ -174,11 +183,22 @@ func playAll(t *testing.T, runs <-chan crashRun) int64 {
 // totals are printed at the end.
 type totals struct {
 	scenarios, effects int
-	runs               int64
+	// possible is how many runs there are, runs how many of them were played.
+	possible, runs int64
+	begin          time.Time
 }
 
-func (n *totals) explore(t *testing.T, plan func(s *story, runs chan<- crashRun)) {
+// share says how many of the possible runs were played.
+func (n *totals) share() string {
+	if n.runs == n.possible {
+		return fmt.Sprintf("all %d", n.runs)
+	}
+	return fmt.Sprintf("%d of the %d", n.runs, n.possible)
+}
+
+func (n *totals) explore(t *testing.T, each int, plan func(s *story, runs chan<- crashRun)) {
 	t.Helper()
+	n.begin = time.Now()
 	for _, scenario := range sim.Scenarios() {
 		t.Run(scenario.Name, func(t *testing.T) {
 			s, err := tell(scenario)
@@ -187,19 +207,29 @@ func (n *totals) explore(t *testing.T, plan func(s *story, runs chan<- crashRun)
 			}
 			n.scenarios++
 			n.effects += s.effects
-			runs := make(chan crashRun)
+			planned, runs := make(chan crashRun), make(chan crashRun)
+			go func() {
+				defer close(planned)
+				plan(s, planned)
+			}()
 			go func() {
 				defer close(runs)
-				plan(s, runs)
+				for r := range planned {
+					n.possible++
+					runs <- r
+				}
 			}()
-			n.runs += playAll(t, runs)
+			n.runs += playAll(t, each, runs)
 		})
 	}
 }
 
+// At every effect of every scenario the operator crashes before it, crashes after it, is
+// told that it failed although it did not, or is told so and it did; each with caches that
+// are 0 to 3 events behind.
 func TestEveryCrashPointOfEveryScenarioEndsWell(t *testing.T) {
 	var n totals
-	n.explore(t, func(s *story, runs chan<- crashRun) {
+	n.explore(t, *every, func(s *story, runs chan<- crashRun) {
 		for lag := range mostLag + 1 {
 			for i := range s.effects {
 				for _, fate := range fates {
@@ -208,23 +238,26 @@ func TestEveryCrashPointOfEveryScenarioEndsWell(t *testing.T) {
 			}
 		}
 	})
-	fmt.Printf("sim: %d scenarios, %d effects, %d crash points\n", n.scenarios, n.effects, n.runs)
+	summarize("%d scenarios with %d effects; %s crash points (each effect, %d fates, caches 0 to %d events behind) in %s",
+		n.scenarios, n.effects, n.share(), len(fates), mostLag, time.Since(n.begin).Round(time.Second))
 }
 
-// All pairs of crash points are played. What becomes of each of the two, and how far the
-// caches are behind, goes round, so that neighbours differ.
-func TestEveryPairOfCrashPointsEndsWell(t *testing.T) {
+// Two effects go wrong: all pairs of effects, with all pairs of fates. With -pairs 16 each
+// pair of effects is played once; which fates the two have, and how far the caches are
+// behind, goes round, so that neighbours differ.
+func TestPairsOfCrashPointsEndWell(t *testing.T) {
 	var n totals
-	n.explore(t, func(s *story, runs chan<- crashRun) {
-		turn := 0
+	n.explore(t, *pairs, func(s *story, runs chan<- crashRun) {
+		pair, combinations := 0, len(fates)*len(fates)
 		for i := range s.effects {
 			for j := i + 1; j < s.effects+2; j++ {
-				turn++
-				runs <- crashRun{s, turn % (mostLag + 1), map[int]sim.Fate{
-					i + 1: fates[turn%len(fates)], j + 1: fates[turn/len(fates)%len(fates)],
-				}}
+				for k := range combinations {
+					c := (k + pair) % combinations
+					runs <- crashRun{s, (k + pair/combinations) % (mostLag + 1), map[int]sim.Fate{i + 1: fates[c/len(fates)], j + 1: fates[c%len(fates)]}}
+				}
+				pair++
 			}
 		}
 	})
-	fmt.Printf("sim: %d scenarios, %d effects, %d pairs of crash points\n", n.scenarios, n.effects, n.runs)
+	summarize("%s pairs of crash points (each pair of effects, %d pairs of fates) in %s", n.share(), len(fates)*len(fates), time.Since(n.begin).Round(time.Second))
 }

@@ -17,6 +17,7 @@ import (
 
 var (
 	schedules = flag.Int("schedules", 100, "how many random schedules to play")
+	soak      = flag.Duration("soak", 0, "how long to go on with random schedules, however many that are")
 	most      = flag.Int64("most-failures", 10, "after how many failures to stop")
 	firstSeed = flag.Uint64("seed", 1, "the first seed")
 	schedule  = flag.String("schedule", "", "play the schedule that a failure printed, with all that happens in it")
@@ -28,15 +29,16 @@ var (
 //	go test ./internal/sim/explore -run TestSchedule -v -schedule '17/2/0 12:crash:3'
 func TestRandomSchedulesEndWell(t *testing.T) {
 	begin := time.Now()
-	var next, failed, faults atomic.Int64
+	var next, played, failed, faults atomic.Int64
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for {
 				i := next.Add(1) - 1
-				if i >= int64(*schedules) || failed.Load() >= *most {
+				if failed.Load() >= *most || (i >= int64(*schedules) && time.Since(begin) >= *soak) {
 					return
 				}
+				played.Add(1)
 				s := sim.RandomSchedule(*firstSeed + uint64(i))
 				faults.Add(int64(len(s.Faults)))
 				if err := s.Play(nil); err != nil {
@@ -48,7 +50,9 @@ func TestRandomSchedulesEndWell(t *testing.T) {
 		})
 	}
 	group.Wait()
-	fmt.Printf("sim: %d random schedules with %d faults in %s\n", min(next.Load(), int64(*schedules)), faults.Load(), time.Since(begin).Round(time.Second))
+	took := time.Since(begin)
+	summarize("%d random schedules from seed %d on, with %d faults, in %s: %.0f in a second",
+		played.Load(), *firstSeed, faults.Load(), took.Round(time.Second), float64(played.Load())/took.Seconds())
 }
 
 func TestSchedule(t *testing.T) {

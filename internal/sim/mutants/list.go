@@ -22,7 +22,7 @@ var mutants = []mutant{
 	{"pods are not given back without quorum", "plan/quorum.go", "p.first(p.correct, p.revive)", "p.first(p.correct)"},
 	{"seed lost: start another one", "plan/bootstrap.go", `p.stop(SeedLost,`, `return forgetPod(record, "again")
 	p.stop(SeedLost,`},
-	{"the seed's pod is not recorded before it may start", "plan/bootstrap.go", `Token: record.Token, PodUID: string(pod.UID)}}`, `Token: record.Token, PodUID: "any"}}`},
+	{"the seed's pod is not recorded before it may start", "plan/bootstrap.go", "next := record.DeepCopy()\n\t\tnext.PodUID = string(pod.UID)", "next := record.DeepCopy()\n\t\tnext.PodUID = \"any\""},
 	{"a first report looks like another operator's", "report/report.go", "status.Bootstrap = &v1beta2.BootstrapStatus{}", "_ = status"},
 	{"the seed is not gated", "manifests/pod.go", "pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: SchedulingGate}}", "_ = SchedulingGate"},
 	{"every member starts a new cluster", "manifests/pod.go", `state := "existing"`, `state := "new"`},
