@@ -46,7 +46,7 @@ help: ## This text
 		/^[a-z0-9-]+:.*## / {gsub(/\$$\$$/, "$$", $$2); printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Test it
-.PHONY: test test-unit test-sim test-api test-e2e bench verify lint
+.PHONY: test test-unit test-sim test-mutants test-conform test-api test-e2e chaos soak bench verify lint
 test: ## Everything below in this order; stops at the first failure
 	@hack/stages.sh verify lint test-unit test-sim test-api test-e2e
 
@@ -65,8 +65,30 @@ test-unit: ## Unit tests; no root, nothing to build first
 	go test $(TEST_ARGS) $$(go list ./... | grep -v $(SIMULATION))
 	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v -e $(WITH_API_SERVER) -e $(ON_A_LAB))
 
-test-sim: ## The operator with simulated Kubernetes and etcds, in virtual time
-	go test -timeout 20m $(TEST_ARGS) $$(go list ./... | grep $(SIMULATION))
+# How many random schedules, and every which one of all pairs of crash points with all pairs of
+# fates: 16 plays each pair of effects once, 1 plays all of them.
+SCHEDULES ?= 100000
+PAIRS ?= 16
+SOAK ?= 1h
+SEED ?= 1
+# In its own folder go test shows what the simulation prints.
+EXPLORE := cd internal/sim/explore && go test -count=1
+
+test-sim: ## The operator with simulated Kubernetes and etcds, in virtual time (SCHEDULES=100000, PAIRS=16)
+	go test $(TEST_ARGS) $$(go list ./... | grep $(SIMULATION) | grep -v /explore$$)
+	$(EXPLORE) -timeout 60m $(TEST_ARGS) -args -every 1 -pairs $(PAIRS) -schedules $(SCHEDULES)
+
+soak: ## Random schedules of the simulation for a long time (SOAK=1h, SEED=1)
+	$(EXPLORE) -timeout 0 -run TestRandom $(TEST_ARGS) -args -soak $(SOAK) -seed $(SEED)
+
+test-mutants: ## Deliberate faults in the operator, each of which the simulation has to catch
+	go run ./internal/sim/mutants
+
+# So many sequences that are compared at the same time leave two cores room for etcd's timing.
+PLAYERS ?= 14
+SEQUENCES ?= 2000
+test-conform: ## The simulation's model of etcd against etcd 3.5, 3.6 and 3.7 (SEQUENCES=2000)
+	cd test/simconform && go test -count=1 -timeout 6h -parallel $(PLAYERS) $(TEST_ARGS) -args -sequences $(SEQUENCES) -seed $(SEED)
 
 test-api: ## Tests against a real API server without nodes, and real stores; no root
 	go -C lab test -timeout 40m $(TEST_ARGS) $$(go -C lab list ./... | grep $(WITH_API_SERVER))
