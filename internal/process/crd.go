@@ -25,22 +25,22 @@ import (
 // costs it little, and there is nothing to watch without a right to watch definitions.
 const servedPoll = 500 * time.Millisecond
 
-// awaitCRD returns when the API server serves the operator's kind. It installs the
-// CRD first, unless the user said that others do. Until then readiness says what is
-// missing; only the end of ctx is an error.
-func (o Operator) awaitCRD(ctx context.Context, cfg *rest.Config, s Settings, ready *readiness, logger logr.Logger) error {
-	waiting := func(reason string) { ready.waitFor(fmt.Sprintf("the CRD %s: %s", o.CRD.Name, reason)) }
+// awaitCRD returns when the API server serves a kind. It installs the CRD first,
+// unless the user said that others do. Until then readiness says what is missing;
+// only the end of ctx is an error.
+func awaitCRD(ctx context.Context, cfg *rest.Config, crd *apiextensionsv1.CustomResourceDefinition, s Settings, ready *readiness, logger logr.Logger) error {
+	waiting := func(reason string) { ready.waitFor(fmt.Sprintf("the CRD %s: %s", crd.Name, reason)) }
 	if s.createCRD {
 		waiting("it is being installed")
-		if err := crdinstall.Ensure(ctx, cfg, o.CRD, logger, waiting); err != nil {
+		if err := crdinstall.Ensure(ctx, cfg, crd, logger, waiting); err != nil {
 			return err
 		}
 	}
 	said := ""
-	return awaitServed(ctx, cfg, o.CRD, func(reason string) {
+	return awaitServed(ctx, cfg, crd, func(reason string) {
 		waiting(reason)
 		if reason != said {
-			logger.Info("Waiting for the definition", "crd", o.CRD.Name, "reason", reason)
+			logger.Info("Waiting for the definition", "crd", crd.Name, "reason", reason)
 			said = reason
 		}
 	})

@@ -67,6 +67,9 @@ type Operator struct {
 	ListenAddr string
 	// CRD is the definition that this operator creates and upgrades.
 	CRD *apiextensionsv1.CustomResourceDefinition
+	// AlsoCRDs are definitions of other operators that this one cannot do without. It creates and
+	// upgrades them as well, so that it does not matter which operator is started first.
+	AlsoCRDs []*apiextensionsv1.CustomResourceDefinition
 	// Kind is an empty object of the kind that this operator serves.
 	Kind client.Object
 	// Flags registers the flags that only this operator has. It may be nil.
@@ -151,8 +154,10 @@ func (o Operator) serve(ctx context.Context, cfg *rest.Config, s Settings, logge
 // work brings the CRD into place and then runs the controllers until ctx ends or
 // the leadership is lost.
 func (o Operator) work(ctx context.Context, cfg *rest.Config, s Settings, ready *readiness, logger logr.Logger) error {
-	if err := o.awaitCRD(ctx, cfg, s, ready, logger); err != nil {
-		return unlessEnded(ctx, err)
+	for _, crd := range append([]*apiextensionsv1.CustomResourceDefinition{o.CRD}, o.AlsoCRDs...) {
+		if err := awaitCRD(ctx, cfg, crd, s, ready, logger); err != nil {
+			return unlessEnded(ctx, err)
+		}
 	}
 
 	ready.waitFor("the caches of the Kubernetes API are being filled")

@@ -4,14 +4,18 @@
 package snapshot
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"strconv"
+	"time"
 
 	"filippo.io/age"
 
@@ -32,6 +36,11 @@ type Facts struct {
 	// SHA256 and Size are those of the stored bytes. They are empty where the store could not keep them.
 	SHA256 string
 	Size   int64
+	// Time is when the snapshot was taken. It is zero where that is not known.
+	Time time.Time
+	// ClusterSpec is the spec of the EtcdCluster that was backed up, as JSON. It is empty where that is
+	// not known, or too large for the metadata of an object.
+	ClusterSpec string
 }
 
 // The labels of an object. The prefix keeps them apart from those of other tools.
@@ -45,6 +54,8 @@ const (
 	labelSnapshotSize = "etcdsnapshotsize"
 	labelSHA256       = "etcdbackupsha256"
 	labelSize         = "etcdbackupsize"
+	labelTime         = "etcdbackuptime"
+	labelClusterSpec  = "etcdclusterspec"
 )
 
 // first are the labels that are known before the snapshot is read.
@@ -61,7 +72,50 @@ func (f Facts) first() store.Labels {
 	if f.Encryption != NotEncrypted {
 		labels[labelEncryption] = string(f.Encryption)
 	}
+	if !f.Time.IsZero() {
+		labels[labelTime] = f.Time.UTC().Format(time.RFC3339)
+	}
+	if packed := pack(f.ClusterSpec); packed != "" {
+		labels[labelClusterSpec] = packed
+	}
 	return labels
+}
+
+// labelRoom is how long one label may be. S3 keeps 2 KiB of metadata in all, and the others are short.
+const labelRoom = 1200
+
+// pack makes a label of a text, or nothing where it would be too long.
+func pack(text string) string {
+	if text == "" {
+		return ""
+	}
+	var packed bytes.Buffer
+	z, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err != nil {
+		return ""
+	}
+	if _, err := io.WriteString(z, text); err != nil || z.Close() != nil {
+		return ""
+	}
+	label := base64.RawURLEncoding.EncodeToString(packed.Bytes())
+	if len(label) > labelRoom {
+		return ""
+	}
+	return label
+}
+
+// unpack is the text of a label, or nothing where it is none of ours.
+func unpack(label string) string {
+	packed, err := base64.RawURLEncoding.DecodeString(label)
+	if err != nil {
+		return ""
+	}
+	const most = 1 << 20 // a small label can say a lot of the same
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), most))
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 func (s Sums) labels() store.Labels {
@@ -81,7 +135,10 @@ func FactsOf(o store.Object) Facts {
 		}
 		return n
 	}
+	taken, _ := time.Parse(time.RFC3339, o.Labels[labelTime]) // zero where there is none
 	return Facts{
+		Time:         taken,
+		ClusterSpec:  unpack(o.Labels[labelClusterSpec]),
 		Owner:        o.Labels[labelOwner],
 		Run:          o.Labels[labelRun],
 		Revision:     number(labelRevision),
@@ -125,7 +182,7 @@ func Write(ctx context.Context, s store.Store, key string, from io.Reader, f For
 //
 // identities may be nil for an object that is not encrypted. wantSHA256 is the sum of the stored bytes,
 // as a status has it; empty means the one in the object's metadata, where that has one.
-func Open(ctx context.Context, s store.Store, key string, identities []age.Identity, wantSHA256 string) (io.ReadCloser, Facts, error) {
+func Open(ctx context.Context, s store.Store, key string, identities []age.Identity, wantSHA256 string) (*Opened, Facts, error) {
 	body, object, err := s.Get(ctx, key)
 	if err != nil {
 		return nil, Facts{}, err
@@ -137,31 +194,50 @@ func Open(ctx context.Context, s store.Store, key string, identities []age.Ident
 	stored := &summed{r: body, sum: sha256.New(), want: wantSHA256}
 	plain, err := unseal(stored, facts.Compression, facts.Encryption, identities)
 	if err != nil {
-		return nil, Facts{}, errors.Join(err, body.Close())
+		return nil, Facts{}, errors.Join(stored.blame(err), body.Close())
 	}
-	return &opened{Checked: NewChecked(&wholly{plain: plain, stored: stored}), close: func() error {
-		return errors.Join(plain.Close(), body.Close())
-	}}, facts, nil
+	return &Opened{
+		Checked:  NewChecked(&wholly{plain: plain, stored: stored}),
+		Modified: object.Modified,
+		close:    func() error { return errors.Join(plain.Close(), body.Close()) },
+	}, facts, nil
 }
 
-type opened struct {
+// Opened is a snapshot in a store that is open for reading.
+type Opened struct {
 	*Checked
-	close func() error
+	// Modified is when the object came into the store.
+	Modified time.Time
+	close    func() error
 }
 
 // Close implements io.Closer.
-func (o *opened) Close() error { return o.close() }
+func (o *Opened) Close() error { return o.close() }
 
 // summed checks the sum of what is read, at its end.
 type summed struct {
 	r    io.Reader
 	sum  hash.Hash
 	want string
+	// failed is what the store said instead of the end.
+	failed error
+}
+
+// blame tells what is wrong with the stored bytes from what is wrong with the store: where the store
+// gave all it has, an error while they are decrypted or decompressed is about the bytes.
+func (s *summed) blame(err error) error {
+	if err == nil || s.failed != nil || errors.Is(err, ErrBroken) || errors.Is(err, ErrKeys) {
+		return err
+	}
+	return fmt.Errorf("%w: %v", ErrBroken, err) //nolint:errorlint // the library's error may be io.ErrUnexpectedEOF, which means a broken connection elsewhere
 }
 
 func (s *summed) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.sum.Write(p[:n])
+	if err != nil && !isEnd(err) {
+		s.failed = err
+	}
 	if errors.Is(err, io.EOF) && s.want != "" && hex.EncodeToString(s.sum.Sum(nil)) != s.want {
 		return n, fmt.Errorf("%w: its SHA-256 is not the one that was recorded when it was written", ErrBroken)
 	}
@@ -172,15 +248,21 @@ func (s *summed) Read(p []byte) (int, error) {
 // where its data does, and the sum is checked at the very end.
 type wholly struct {
 	plain  io.Reader
-	stored io.Reader
+	stored *summed
 }
 
 func (w *wholly) Read(p []byte) (int, error) {
 	n, err := w.plain.Read(p)
-	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		if _, drainErr := io.Copy(io.Discard, w.stored); drainErr != nil {
-			return n, drainErr
-		}
+	if !isEnd(err) {
+		return n, w.stored.blame(err)
+	}
+	if _, drainErr := io.Copy(io.Discard, w.stored); drainErr != nil {
+		return n, drainErr
 	}
 	return n, err
+}
+
+// isEnd reports whether an error is the end of a stream, and not a stream that broke off.
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
 }

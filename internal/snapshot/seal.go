@@ -36,6 +36,17 @@ const (
 	Age          Encryption = "age"
 )
 
+// ErrKeys is the error of a backup that the keys at hand cannot decrypt.
+var ErrKeys = errors.New("the keys do not fit the backup")
+
+// keyError is an ErrKeys with words of its own.
+type keyError string
+
+func (e keyError) Error() string { return string(e) }
+
+// Is implements what errors.Is asks for.
+func (e keyError) Is(target error) bool { return target == ErrKeys }
+
 // zstdWindow bounds the memory of both sides: the encoder needs a few times as much, and a decoder as
 // much as the encoder said.
 const zstdWindow = 4 << 20
@@ -181,12 +192,12 @@ func unseal(r io.Reader, c Compression, e Encryption, identities []age.Identity)
 	case NotEncrypted:
 	case Age:
 		if len(identities) == 0 {
-			return nil, errors.New("the backup is encrypted; name the secret with the key that it was encrypted for")
+			return nil, keyError("the backup is encrypted; name the secret with the key that it was encrypted for")
 		}
 		ar, err := age.Decrypt(r, identities...)
 		var noMatch *age.NoIdentityMatchError
 		if errors.As(err, &noMatch) {
-			return nil, errors.New("the backup is encrypted for another key than those in the secret")
+			return nil, keyError("the backup is encrypted for another key than those in the secret")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("decrypting the backup: %w", err)
