@@ -56,9 +56,10 @@ func TestOnlyOurOwnGroupIsGrantedAsAWhole(t *testing.T) {
 			t.Errorf("a rule with a wildcard: %v", rule)
 		}
 		if slices.Contains(rule.Resources, "secrets") && slices.ContainsFunc(rule.Verbs, func(verb string) bool {
-			return !slices.Contains([]string{"get", "list", "watch"}, verb)
-		}) {
-			t.Errorf("secrets can be written: %v", rule)
+			// The restore operator keeps its certificate and the tickets of restores in Secrets.
+			return !slices.Contains([]string{"get", "list", "watch", "create", "update", "delete"}, verb)
+		}) || slices.Contains(rule.Resources, "secrets") && len(rule.Resources) > 1 {
+			t.Errorf("more is granted on secrets than the operators need: %v", rule)
 		}
 	}
 }
