@@ -1,0 +1,145 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// register is a key of etcd: what it says to an operation, and what it holds after it.
+var register = porcupine.Model{
+	Init: func() any { return "" },
+	Step: func(state, input, _ any) (bool, any) {
+		o, holds := input.(Operation), state.(string)
+		switch {
+		case o.Kind == Read:
+			return o.Value == holds, holds
+		case o.Kind == Write:
+			return true, o.Value
+		case o.Unknown: // a swap: whether it found what it asked for, nobody knows
+			if o.Old == holds {
+				return true, o.Value
+			}
+			return true, holds
+		case o.Swapped:
+			return o.Old == holds, o.Value
+		}
+		return o.Old != holds, holds
+	},
+}
+
+// checkWithin is how long one key may take. A check that does not end proves nothing.
+const checkWithin = time.Minute
+
+// Linearizable checks that each key was one register: every operation took effect at one
+// moment between question and answer, or, where no answer came, at any time later or never.
+func Linearizable(operations []Operation) error {
+	keys := map[string][]porcupine.Operation{}
+	for _, o := range operations {
+		end := int64(o.End)
+		if o.Unknown {
+			end = math.MaxInt64 // what happens after all others is as good as never
+		}
+		keys[o.Key] = append(keys[o.Key], porcupine.Operation{ClientId: o.Client, Input: o, Call: int64(o.Start), Return: end})
+	}
+	var errs []error
+	for key, list := range keys {
+		switch porcupine.CheckOperationsTimeout(register, list, checkWithin) {
+		case porcupine.Illegal:
+			errs = append(errs, fmt.Errorf("no order of the %d operations on %s explains their answers:\n%s", len(list), key, show(operations, key)))
+		case porcupine.Unknown:
+			errs = append(errs, fmt.Errorf("%d operations on %s could not be checked in %s", len(list), key, checkWithin))
+		case porcupine.Ok:
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func show(operations []Operation, key string) string {
+	var lines []string
+	for _, o := range operations {
+		if o.Key == key {
+			lines = append(lines, fmt.Sprintf("  %s-%s client %d %s %q old %q swapped %t unknown %t revision %d",
+				o.Start.Round(time.Microsecond), o.End.Round(time.Microsecond), o.Client, o.Kind, o.Value, o.Old, o.Swapped, o.Unknown, o.Revision))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Ordered checks that all answers came from one cluster, and that its revisions follow the
+// clock: whoever asks after an answer was given sees at least that revision, and a write
+// gets one of its own. It holds across keys, where Linearizable looks at one at a time.
+func Ordered(operations []Operation) error {
+	var answered []Operation
+	for _, o := range operations {
+		if !o.Unknown {
+			answered = append(answered, o)
+		}
+	}
+	byEnd := slices.Clone(answered)
+	slices.SortFunc(byEnd, func(a, b Operation) int { return int(a.End - b.End) })
+	slices.SortFunc(answered, func(a, b Operation) int { return int(a.Start - b.Start) })
+	written := map[int64]Operation{}
+	var before Operation // the highest revision of all that ended before
+	next := 0
+	for _, o := range answered {
+		if o.Cluster != answered[0].Cluster {
+			return fmt.Errorf("two clusters: %x answered %+v and %x answered %+v", answered[0].Cluster, answered[0], o.Cluster, o)
+		}
+		for ; next < len(byEnd) && byEnd[next].End < o.Start; next++ {
+			if byEnd[next].Revision > before.Revision {
+				before = byEnd[next]
+			}
+		}
+		if o.Revision < before.Revision || (o.Wrote() && o.Revision == before.Revision) {
+			return fmt.Errorf("%+v was answered before %+v was asked, which saw revision %d", before, o, o.Revision)
+		}
+		if o.Wrote() {
+			if other, taken := written[o.Revision]; taken {
+				return fmt.Errorf("%+v and %+v were written with the same revision", other, o)
+			}
+			written[o.Revision] = o
+		}
+	}
+	return nil
+}
+
+// Watched checks what a watch saw from the beginning: one change after the other, nothing
+// that nobody wrote, and everything that a client was told is written.
+func Watched(operations []Operation, events []Event) error {
+	tried := map[string]bool{}
+	for _, o := range operations {
+		if o.Kind != Read {
+			tried[o.Key+"="+o.Value] = true
+		}
+	}
+	seen := map[int64]Event{}
+	last := int64(0)
+	for _, e := range events {
+		if e.Revision <= last {
+			return fmt.Errorf("the watch saw revision %d after %d", e.Revision, last)
+		}
+		if !tried[e.Key+"="+e.Value] {
+			return fmt.Errorf("the watch saw %+v, which nobody wrote", e)
+		}
+		last = e.Revision
+		seen[e.Revision] = e
+	}
+	for _, o := range operations {
+		if !o.Wrote() {
+			continue
+		}
+		if e, ok := seen[o.Revision]; !ok || e.Key != o.Key || e.Value != o.Value {
+			return fmt.Errorf("an acknowledged write is lost: %+v; at this revision the watch saw %+v", o, e)
+		}
+	}
+	return nil
+}
