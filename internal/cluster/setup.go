@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -157,11 +158,12 @@ func (r *Reconciler) usersOfSecret(ctx context.Context, secret client.Object) []
 	}
 	var requests []reconcile.Request
 	for i := range list.Items {
+		names := manifests.TicketsOf(&list.Items[i])
 		for _, need := range manifests.SecretsOf(&list.Items[i]) {
-			if need.Name == secret.GetName() {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-				break
-			}
+			names = append(names, need.Name)
+		}
+		if slices.Contains(names, secret.GetName()) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}
 	return requests

@@ -1,8 +1,8 @@
 // Copyright 2026 The etcd-operator Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package membergate is the program of a member's init container. It lets etcd
-// start at the right moment, and only on the right data:
+// Package membergate is the program of a member's init containers. As the gate, which
+// every member has, it lets etcd start at the right moment, and only on the right data:
 //
 //   - A member that has its data is let through at once: after a power cut
 //     nothing may stand between a member and its peers.
@@ -13,10 +13,15 @@
 //     of all members it has to know, and for those before it to answer: etcd asks
 //     every peer when it joins, and waits seven seconds for one that listens but
 //     does not answer, which is what two that join at the same moment do.
+//   - A member that was made of a snapshot waits, with its data, until the operator
+//     says that nothing of the cluster before it runs any more.
+//
+// As Fetch and Restore it makes the data of such a member.
 package membergate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -44,6 +49,8 @@ type Gate struct {
 	AnnotationsFile string
 	// JoinedAnnotation is set by the operator on the pod of a member that has started once.
 	JoinedAnnotation string
+	// StartAnnotation, where it is set, has to be on the pod before anything else.
+	StartAnnotation string
 	// Name is the member's own DNS name.
 	Name string
 	// NameTimeout limits the wait for Name; zero waits for ever.
@@ -69,11 +76,14 @@ var ErrDataLost = errors.New("this member has joined its cluster before, but its
 
 // Run returns when etcd may start.
 func (g *Gate) Run(ctx context.Context) error {
+	if err := g.waitForStart(ctx); err != nil {
+		return err
+	}
 	if hasData(g.DataDir) {
 		g.logf("found the member's own data in %s: etcd may start", g.DataDir)
 		return nil
 	}
-	joined, err := g.joined()
+	joined, err := annotated(g.AnnotationsFile, g.JoinedAnnotation)
 	if err != nil {
 		return err
 	}
@@ -101,17 +111,33 @@ func hasData(dir string) bool {
 	return err == nil && len(segments) > 0
 }
 
-// joined reads the annotations as the downward API writes them: key="value" lines.
-func (g *Gate) joined() (bool, error) {
-	if g.AnnotationsFile == "" {
+// waitForStart waits for the operator's word, for as long as it takes: without it another
+// cluster of the same object may be running.
+func (g *Gate) waitForStart(ctx context.Context) error {
+	if g.StartAnnotation == "" {
+		return nil
+	}
+	return g.poll(ctx, "the operator to let this member start", func(context.Context) error {
+		ok, err := annotated(g.AnnotationsFile, g.StartAnnotation)
+		if err == nil && !ok {
+			err = errors.New("members of the cluster before are still there, or not known to be gone")
+		}
+		return err
+	})
+}
+
+// annotated reads the annotations as the downward API writes them, key="value" lines, and
+// reports whether the one is among them.
+func annotated(file, annotation string) (bool, error) {
+	if file == "" {
 		return false, nil
 	}
-	content, err := os.ReadFile(g.AnnotationsFile)
+	content, err := os.ReadFile(file)
 	if err != nil {
 		return false, fmt.Errorf("reading the pod's annotations: %w", err)
 	}
 	for line := range strings.Lines(string(content)) {
-		if strings.HasPrefix(line, g.JoinedAnnotation+"=") {
+		if strings.HasPrefix(line, annotation+"=") {
 			return true, nil
 		}
 	}
@@ -178,27 +204,72 @@ func (g *Gate) askVersion(ctx context.Context, peerURL string) error {
 	return nil
 }
 
-func (g *Gate) logf(format string, args ...any) {
-	_, _ = fmt.Fprintf(g.Log, time.Now().UTC().Format("15:04:05.000 ")+format+"\n", args...)
+func (g *Gate) logf(format string, args ...any) { logf(g.Log, format, args...) }
+
+func logf(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, time.Now().UTC().Format("15:04:05.000 ")+format+"\n", args...)
 }
+
+// Names of the programs besides the gate, as the first argument.
+const (
+	ProgramFetch   = "fetch"
+	ProgramRestore = "restore"
+)
 
 // Main runs the program and returns its exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	gate, terminationLog, err := parse(args, stdout, stderr)
+	terminationLog := "/dev/termination-log"
+	message, err := run(ctx, args, &terminationLog, stdout, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	if err == nil {
-		err = gate.Run(ctx)
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "etcd-member-gate:", err)
+		message = err.Error()
 	}
-	if err == nil {
+	if message != "" {
+		// The kubelet shows this file's content in the pod's status.
+		_ = os.WriteFile(terminationLog, []byte(message), 0o644) //nolint:gosec // read by the kubelet
+	}
+	switch {
+	case err == nil:
 		return 0
-	}
-	_, _ = fmt.Fprintln(stderr, "etcd-member-gate:", err)
-	// The kubelet shows this file's content in the pod's status.
-	_ = os.WriteFile(terminationLog, []byte(err.Error()), 0o644) //nolint:gosec // read by the kubelet
-	if errors.Is(err, ErrDataLost) {
+	case errors.Is(err, ErrDataLost):
 		return ExitDataLost
 	}
 	return 1
+}
+
+// run runs the program that the first argument names; its message is for the operator.
+func run(ctx context.Context, args []string, terminationLog *string, stdout, stderr io.Writer) (message string, err error) {
+	program := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		program, args = args[0], args[1:]
+	}
+	switch program {
+	case "":
+		gate, err := parseGate(args, terminationLog, stdout, stderr)
+		if err != nil {
+			return "", err
+		}
+		return "", gate.Run(ctx)
+	case ProgramFetch:
+		fetch, err := parseFetch(args, terminationLog, stdout, stderr)
+		if err != nil {
+			return "", err
+		}
+		return "", fetch.Run(ctx)
+	case ProgramRestore:
+		restore, err := parseRestore(args, terminationLog, stdout, stderr)
+		if err != nil {
+			return "", err
+		}
+		done, err := restore.Run(ctx)
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(done)
+		return string(text), err
+	}
+	return "", fmt.Errorf("unknown program %q: use %s or %s, or none for the gate", program, ProgramFetch, ProgramRestore)
 }

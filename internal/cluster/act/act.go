@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
@@ -118,6 +119,9 @@ func (a *Actor) resize(ctx context.Context, step *plan.Step) (Outcome, error) {
 func (a *Actor) record(ctx context.Context, s *snapshot.Snapshot, facts *plan.Facts) (Outcome, error) {
 	cluster := s.Cluster.DeepCopy()
 	if facts.Bootstrap != nil {
+		if before := cluster.Status.Bootstrap; before != nil && before.Seed != facts.Bootstrap.Seed {
+			forget(&cluster.Status)
+		}
 		cluster.Status.Bootstrap = facts.Bootstrap.DeepCopy()
 		cluster.Status.ClusterID = ""
 	}
@@ -125,6 +129,14 @@ func (a *Actor) record(ctx context.Context, s *snapshot.Snapshot, facts *plan.Fa
 		cluster.Status.ClusterID = facts.ClusterID
 	}
 	return fromKube(a.Kube.Status().Update(ctx, cluster))
+}
+
+// forget takes out of a status what it says of another cluster than the one it is about
+// from now on. That one was ready must not be read as news of this one.
+func forget(status *v1beta2.ClusterStatus) {
+	status.Conditions, status.MemberStatuses = nil, nil
+	status.CurrentVersion, status.TargetVersion = "", ""
+	status.QuorumLostSince = nil
 }
 
 func (a *Actor) changeMembership(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) (Outcome, error) {

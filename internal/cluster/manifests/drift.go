@@ -189,12 +189,12 @@ func AdjustMetadata(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 }
 
 func reservedLabel(k string) bool {
-	return k == LabelApp || k == LabelCluster || k == LabelNode || k == LabelServing
+	return k == LabelApp || k == LabelCluster || k == LabelNode || k == LabelServing || k == LabelIncarnation
 }
 
 func reservedAnnotation(k string) bool {
 	switch k {
-	case AnnotationVersion, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained, AnnotationRestarting:
+	case AnnotationVersion, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained, AnnotationRestarting, AnnotationStart:
 		return true
 	}
 	return false

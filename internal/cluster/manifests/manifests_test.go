@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,8 +76,19 @@ func everything(c *v1beta2.EtcdCluster) {
 func seedOf(c *v1beta2.EtcdCluster) manifests.Start {
 	return manifests.Start{
 		Member: "example-seed", Token: "11111111-2222-3333-4444-555555555555", HelperImage: "operator:dev",
-		Peers: []manifests.Peer{{Name: "example-seed", URL: manifests.PeerURL(c, "example-seed")}},
+		Peers: []manifests.Peer{{Name: "example-seed", URL: manifests.PeerURL(c, "example-seed")}}, Restore: restoreOf(c),
 	}
+}
+
+func restoredBy(from *v1beta2.BootstrapRestore) func(*v1beta2.EtcdCluster) {
+	return func(c *v1beta2.EtcdCluster) { c.Status.Bootstrap = &v1beta2.BootstrapStatus{Restore: from} }
+}
+
+func restoreOf(c *v1beta2.EtcdCluster) *v1beta2.BootstrapRestore {
+	if c.Status.Bootstrap == nil {
+		return nil
+	}
+	return c.Status.Bootstrap.Restore
 }
 
 func joinerOf(c *v1beta2.EtcdCluster) manifests.Start {
@@ -101,11 +113,20 @@ func TestObjectsAreExactlyThese(t *testing.T) {
 		c.Spec.Version = "3.2.13"
 		c.Spec.Pod = &v1beta2.PodPolicy{BusyboxImage: "busybox:1.28.0-glibc", DNSTimeoutInSecond: 10, Tmpfs: true}
 	})
+	restored, fromMember := example(restoredBy(&v1beta2.BootstrapRestore{
+		UID: "uid-of-restore", Name: "again", Secret: "again-ticket", URL: "https://etcd-restore-operator.ns.svc:19999/v1/again", Size: 12345,
+		SHA256: "ab12", RevisionBump: 1000000,
+	})), example(restoredBy(&v1beta2.BootstrapRestore{UID: "survivor-x", Member: "example-b"}))
+	everything(fromMember)
 	ipv6 := seedOf(plain)
 	ipv6.IPv6 = true
 	for name, object := range map[string]any{
 		"seed":              manifests.MemberPod(plain, seedOf(plain)),
 		"seed-ipv6":         manifests.MemberPod(plain, ipv6),
+		"seed-restored":     manifests.MemberPod(restored, seedOf(restored)),
+		"seed-of-survivor":  manifests.MemberPod(fromMember, seedOf(fromMember)),
+		"claim-restored":    manifests.Claim(fromMember, "example-seed"),
+		"joiner-restored":   manifests.MemberPod(restored, joinerOf(restored)),
 		"joiner":            manifests.MemberPod(plain, joinerOf(plain)),
 		"joiner-everything": manifests.MemberPod(full, joinerOf(full)),
 		"seed-busybox-3.2":  manifests.MemberPod(busybox, seedOf(busybox)),
@@ -216,5 +237,23 @@ func TestAPodOfAnotherOperatorIsTakenAsItIs(t *testing.T) {
 	}
 	if !manifests.AdjustMetadata(c, pod) || manifests.NeedsReplacing(c, pod) || manifests.NeedsResources(c, pod) {
 		t.Error("a marked adopted pod counts as outdated")
+	}
+}
+
+func TestAKeptVolumeIsNobodysAnyMore(t *testing.T) {
+	for _, policy := range []v1beta2.DeletionPolicy{v1beta2.DeletionPolicyDelete, v1beta2.DeletionPolicyRetain} {
+		c := example(everything)
+		c.Spec.DeletionPolicy = policy
+		claim := manifests.Claim(c, "example-b")
+		claim.Labels["put-on-by"] = "someone else"
+		c.Status.Bootstrap = &v1beta2.BootstrapStatus{Restore: &v1beta2.BootstrapRestore{UID: "u", Name: "again"}}
+		manifests.Keep(c, claim)
+		want := metav1.ObjectMeta{
+			Name: "example-b", Namespace: "ns", Labels: map[string]string{"put-on-by": "someone else"},
+			Annotations: map[string]string{manifests.AnnotationKept: "again"}, OwnerReferences: []metav1.OwnerReference{},
+		}
+		if diff := cmp.Diff(want, claim.ObjectMeta, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("deletionPolicy %s (-want +got):\n%s", policy, diff)
+		}
 	}
 }

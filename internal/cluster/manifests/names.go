@@ -25,6 +25,10 @@ const (
 	// is put on a member that has its vote, and taken off before the operator
 	// interrupts a member, so that no client is connected to it when it stops.
 	LabelServing = "etcd_serving"
+	// LabelIncarnation is on the pods and claims of a cluster that was made of a
+	// snapshot: those of the object that have another one, or none, are of a
+	// cluster that it has replaced.
+	LabelIncarnation = "etcd_incarnation"
 )
 
 // Annotations on pods.
@@ -46,6 +50,9 @@ const (
 	AnnotationRestarting = "etcd.database.coreos.com/restarting"
 	// AnnotationDrained says since when a pod is kept out of the client service.
 	AnnotationDrained = "etcd.database.coreos.com/drained-since"
+	// AnnotationStart is the operator's word that the seed of a restored cluster may
+	// start: nothing of the cluster before it runs any more.
+	AnnotationStart = "etcd.database.coreos.com/start"
 )
 
 // Annotations on the EtcdCluster.

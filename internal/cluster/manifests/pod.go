@@ -29,6 +29,8 @@ type Start struct {
 	Member string
 	// Token is set for the seed only, which starts the cluster.
 	Token string
+	// Restore is set for a seed that is made of a snapshot.
+	Restore *v1beta2.BootstrapRestore
 	// Peers are all members that etcd has to know, this one included.
 	Peers []Peer
 	// Before are the names of those which have to answer before this one starts.
@@ -76,7 +78,12 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 		AnnotationPolicy:  Fingerprint(c),
 		AnnotationApplied: applied(policy),
 	})
-	if s.Token != "" {
+	mark(c, pod)
+	switch {
+	case s.Token != "" && s.Restore != nil:
+		pod.Labels[LabelServing] = "true"
+		addRestore(c, s, pod)
+	case s.Token != "":
 		pod.Labels[LabelServing] = "true"
 		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: SchedulingGate}}
 	}
@@ -207,27 +214,20 @@ func version(c *v1beta2.EtcdCluster) etcdversion.Version {
 
 func gateContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 	policy := policyOf(c)
-	container := corev1.Container{
-		Name:                     ContainerGate,
-		ImagePullPolicy:          corev1.PullIfNotPresent,
-		Resources:                *policy.Resources.DeepCopy(),
-		SecurityContext:          containerSecurity(policy),
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	if policy.BusyboxImage == "" {
+		return gateCommand(c, s)
 	}
-	if policy.BusyboxImage != "" {
-		container.Image = policy.BusyboxImage
-		container.Command = []string{"/bin/sh", "-c", busyboxScript(Host(c, s.Member), policy.DNSTimeoutInSecond)}
-		return container
-	}
-	container.Image = s.HelperImage
-	container.Command = []string{
+	return helperContainer(c, ContainerGate, policy.BusyboxImage, "/bin/sh", "-c", busyboxScript(Host(c, s.Member), policy.DNSTimeoutInSecond))
+}
+
+func gateCommand(c *v1beta2.EtcdCluster, s Start) corev1.Container {
+	container := helperContainer(c, ContainerGate, s.HelperImage,
 		gateBinary,
-		"-data-dir=" + DataDir,
-		"-annotations-file=" + mountPod + "/annotations",
-		"-joined-annotation=" + AnnotationMemberID,
-		"-name=" + Host(c, s.Member),
-		fmt.Sprintf("-name-timeout=%ds", policy.DNSTimeoutInSecond),
-	}
+		"-data-dir="+DataDir,
+		"-annotations-file="+annotationsIn,
+		"-joined-annotation="+AnnotationMemberID,
+		"-name="+Host(c, s.Member),
+		fmt.Sprintf("-name-timeout=%ds", policyOf(c).DNSTimeoutInSecond))
 	container.VolumeMounts = []corev1.VolumeMount{
 		{Name: volumeData, MountPath: mountData, ReadOnly: true},
 		{Name: volumePod, MountPath: mountPod, ReadOnly: true},

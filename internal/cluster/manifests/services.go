@@ -100,6 +100,7 @@ func Claim(c *v1beta2.EtcdCluster, member string) *corev1.PersistentVolumeClaim 
 		ObjectMeta: objectMeta(c, member),
 		Spec:       *policyOf(c).PersistentVolumeClaimSpec.DeepCopy(),
 	}
+	mark(c, claim)
 	AdjustOwner(c, claim)
 	return claim
 }

@@ -100,6 +100,10 @@ func (o *Observer) claims(ctx context.Context, r client.Reader, s *snapshot.Snap
 	}
 	for _, claim := range claims.Items {
 		if snapshot.IsOwned(s.Cluster, &claim) || claim.Annotations[manifests.AnnotationClusterUID] == string(s.Cluster.UID) {
+			if manifests.Incarnation(&claim) != s.Cluster.Status.Incarnation() {
+				s.Former.Claims = append(s.Former.Claims, claim)
+				continue
+			}
 			s.Claims = append(s.Claims, claim)
 		}
 	}
@@ -136,15 +140,19 @@ func find[T client.Object](ctx context.Context, r client.Reader, c *v1beta2.Etcd
 }
 
 func (o *Observer) secrets(ctx context.Context, _ client.Reader, s *snapshot.Snapshot) error {
+	names := manifests.TicketsOf(s.Cluster)
 	for _, need := range manifests.SecretsOf(s.Cluster) {
-		secret, err := o.Secrets.Look(ctx, s.Cluster.Namespace, need.Name)
+		names = append(names, need.Name)
+	}
+	for _, name := range names {
+		secret, err := o.Secrets.Look(ctx, s.Cluster.Namespace, name)
 		if err != nil {
-			return fmt.Errorf("reading secret %s: %w", need.Name, err)
+			return fmt.Errorf("reading secret %s: %w", name, err)
 		}
 		if s.Secrets == nil {
 			s.Secrets = map[string]snapshot.Secret{}
 		}
-		s.Secrets[need.Name] = secret
+		s.Secrets[name] = secret
 	}
 	return nil
 }
@@ -156,7 +164,7 @@ func (o *Observer) nodes(ctx context.Context, s *snapshot.Snapshot) error {
 		return nil
 	}
 	s.Nodes = map[string]snapshot.Node{}
-	for _, pod := range s.Pods {
+	for _, pod := range slices.Concat(s.Pods, s.Former.Pods) {
 		name := pod.Spec.NodeName
 		if _, seen := s.Nodes[name]; seen || name == "" {
 			continue

@@ -6,6 +6,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +34,11 @@ import (
 // at when nothing can happen to it any more.
 func (p *planner) bootstrap() *Step {
 	record := p.cluster.Status.Bootstrap
+	for _, decide := range []func(*v1beta2.BootstrapStatus) *Step{p.restoreRequest, p.takeBack, p.dismiss} {
+		if step := decide(record); step != nil || p.stopped {
+			return step
+		}
+	}
 	switch {
 	case p.consentToStartOver(record):
 		return p.recordSeed("the user consented to start over with an empty cluster")
@@ -41,18 +47,32 @@ func (p *planner) bootstrap() *Step {
 	case p.cluster.Status.ClusterID != "":
 		return nil // the rest is etcd's business
 	case p.s.Etcd.Membership != nil:
-		return &Step{
-			Kind: Record, Why: "the cluster exists", Event: EventBootstrap,
-			Facts: &Facts{ClusterID: FormatID(p.s.Etcd.Membership.ClusterID)},
-		}
+		return p.recordCluster(record)
 	case record.Token == "":
 		return nil // adopted: wait for its quorum like for that of any other
 	}
 	seed := p.member(record.Seed)
-	if record.PodUID == "" {
-		return p.seedNotStarted(record, seed)
+	switch {
+	case record.PodUID != "":
+		return p.seedStarted(record, seed)
+	case record.Restore != nil:
+		return p.fill(record, seed)
 	}
-	return p.seedStarted(record, seed)
+	return p.seedNotStarted(record, seed)
+}
+
+// recordCluster notes which etcd cluster it is that the seed has started.
+func (p *planner) recordCluster(record *v1beta2.BootstrapStatus) *Step {
+	id := FormatID(p.s.Etcd.Membership.ClusterID)
+	why := "the cluster exists"
+	if from := record.Restore; from != nil {
+		if from.Previous != nil && from.Previous.ClusterID == id {
+			p.stop(MembersDisagree, "the members that answer belong to cluster %s, which the restore has replaced: nothing is touched; find out where they come from", id)
+			return nil
+		}
+		why = strings.TrimSpace("the cluster exists again, restored. " + from.Loss)
+	}
+	return &Step{Kind: Record, Why: why, Event: EventBootstrap, Facts: &Facts{ClusterID: id}}
 }
 
 // FormatID writes ids as etcd's own tools do.
@@ -71,7 +91,7 @@ func (p *planner) member(name string) *snapshot.Member {
 // cluster held. It counts only while nothing of it is left.
 func (p *planner) consentToStartOver(record *v1beta2.BootstrapStatus) bool {
 	consent, given := p.cluster.Annotations[manifests.AnnotationBootstrapAgain]
-	if !given || len(p.s.Pods) > 0 || len(p.s.Claims) > 0 {
+	if !given || len(p.s.Pods) > 0 || len(p.s.Claims) > 0 || !p.s.Former.IsEmpty() {
 		return false
 	}
 	if record == nil {
@@ -84,10 +104,11 @@ func (p *planner) recordSeed(why string) *Step {
 	if !p.secretsThere() {
 		return nil
 	}
-	return &Step{Kind: Record, Why: why, Facts: &Facts{Bootstrap: &v1beta2.BootstrapStatus{
-		Seed:  manifests.MemberName(p.cluster.Name, p.s.NewName),
-		Token: p.s.NewToken,
-	}}}
+	next := &v1beta2.BootstrapStatus{Seed: manifests.MemberName(p.cluster.Name, p.s.NewName), Token: p.s.NewToken}
+	if record := p.cluster.Status.Bootstrap; record != nil {
+		next.LastRequest = record.LastRequest
+	}
+	return &Step{Kind: Record, Why: why, Facts: &Facts{Bootstrap: next}}
 }
 
 // firstLook is at an object that this operator has not worked on yet. A record without
@@ -135,10 +156,9 @@ func (p *planner) seedNotStarted(record *v1beta2.BootstrapStatus, seed *snapshot
 	case manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "make the seed pod anew for the changed spec"}
 	default:
-		return &Step{
-			Kind: Record, Member: pod.Name, Why: "this pod starts the cluster",
-			Facts: &Facts{Bootstrap: &v1beta2.BootstrapStatus{Seed: record.Seed, Token: record.Token, PodUID: string(pod.UID)}},
-		}
+		next := record.DeepCopy()
+		next.PodUID = string(pod.UID)
+		return &Step{Kind: Record, Member: pod.Name, Why: "this pod starts the cluster", Facts: &Facts{Bootstrap: next}}
 	}
 	return nil
 }
@@ -148,7 +168,7 @@ func (p *planner) createSeed(record *v1beta2.BootstrapStatus, seed *snapshot.Mem
 		return &Step{Kind: Create, Member: record.Seed, Why: "create the volume of the first member", Object: manifests.Claim(p.cluster, record.Seed)}
 	}
 	return &Step{Kind: Create, Member: record.Seed, Why: "create the first member", Object: manifests.MemberPod(p.cluster, manifests.Start{
-		Member: record.Seed, Token: record.Token, Peers: []manifests.Peer{{Name: record.Seed, URL: manifests.PeerURL(p.cluster, record.Seed)}},
+		Member: record.Seed, Token: record.Token, Restore: record.Restore, Peers: []manifests.Peer{{Name: record.Seed, URL: manifests.PeerURL(p.cluster, record.Seed)}},
 		HelperImage: p.s.HelperImage, SecretKeys: p.secretKeys, IPv6: ipv6(p.s.PeerService),
 	})}
 }
@@ -169,8 +189,10 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
 	case isFinished(pod):
 		return p.seedEnded(record, seed)
-	case isGated(pod):
-		return p.changePod(pod, "let the first member start", dropGate)
+	case isHeld(record, pod):
+		return p.changePod(pod, "let the first member start", func(pod *corev1.Pod) { letStart(record, pod) })
+	case lostData(pod):
+		p.seedLost(record)
 	case replaceable && (pod.Spec.NodeName == "" || trouble(pod) != nil):
 		return p.changePod(pod, "hold the seed pod, which never served, in order to replace it", func(pod *corev1.Pod) {
 			pod.Finalizers = append(pod.Finalizers, manifests.FinalizerSeed)
@@ -199,10 +221,14 @@ func (p *planner) seedGone(record *v1beta2.BootstrapStatus, seed *snapshot.Membe
 		// volume goes on where the other stopped.
 		return forgetPod(record, "the first member's pod is gone, its volume is there")
 	}
-	p.stop(SeedLost, "pod %s, which was to start the cluster, is gone, and what it may have stored with it; no second cluster is started by itself: "+
-		"delete the object and create it again, or set the annotation %s=%s to start over with an empty cluster",
-		record.Seed, manifests.AnnotationBootstrapAgain, record.Seed)
+	p.seedLost(record)
 	return nil
+}
+
+func (p *planner) seedLost(record *v1beta2.BootstrapStatus) {
+	p.stop(SeedLost, "pod %s, which was to start the cluster, is gone, and what it may have stored with it%s; no second cluster is started by itself: "+
+		"delete the object and create it again, restore a backup with a new EtcdRestore, or set the annotation %s=%s to start over with an empty cluster",
+		record.Seed, p.keptVolumes(), manifests.AnnotationBootstrapAgain, record.Seed)
 }
 
 // seedHeld: the pod that was to start the cluster is being replaced for a corrected spec.
@@ -224,10 +250,9 @@ func (p *planner) seedHeld(record *v1beta2.BootstrapStatus, pod *corev1.Pod) *St
 
 // forgetPod allows another pod to start the cluster, under the same name and token.
 func forgetPod(record *v1beta2.BootstrapStatus, why string) *Step {
-	return &Step{
-		Kind: Record, Member: record.Seed, Why: why,
-		Facts: &Facts{Bootstrap: &v1beta2.BootstrapStatus{Seed: record.Seed, Token: record.Token}},
-	}
+	next := record.DeepCopy()
+	next.PodUID = ""
+	return &Step{Kind: Record, Member: record.Seed, Why: why, Facts: &Facts{Bootstrap: next}}
 }
 
 func (p *planner) waitForSeed(pod *corev1.Pod) {
@@ -294,6 +319,19 @@ func neverServed(pod *corev1.Pod) bool {
 		}
 	}
 	return false
+}
+
+// isHeld reports whether the seed that is to start the cluster is still kept from it: by
+// Kubernetes' scheduler, or, where its data had to be made first, by its own gate.
+func isHeld(record *v1beta2.BootstrapStatus, pod *corev1.Pod) bool {
+	return isGated(pod) || (record.Restore != nil && !manifests.MayStart(pod))
+}
+
+func letStart(record *v1beta2.BootstrapStatus, pod *corev1.Pod) {
+	dropGate(pod)
+	if record.Restore != nil {
+		manifests.LetStart(pod)
+	}
 }
 
 func isGated(pod *corev1.Pod) bool {

@@ -97,6 +97,7 @@ func Next(s *snapshot.Snapshot) Plan {
 		p.budget,
 		p.marks,
 		p.volumes,
+		p.formerVolumes,
 		// What interrupts a member.
 		p.shrink,
 		p.roll,
@@ -148,11 +149,20 @@ func (p *planner) mayAct() *Step {
 	case c.Spec.TLS.IsSecureClient() && (c.Spec.TLS.Static.Member == nil || c.Spec.TLS.Static.Member.ServerSecret == ""):
 		p.stop(InvalidSpec, "spec.TLS.static.operatorSecret is set: set spec.TLS.static.member.serverSecret too")
 	case c.Spec.Paused:
-		p.stop(Paused, "spec.paused is true: nothing is changed, status is kept up to date")
+		p.stop(Paused, "spec.paused is true: nothing is changed, status is kept up to date%s", p.restoreWaits())
 	case len(p.s.Taken()) > 0:
 		p.stop(NameTaken, "%s exists and does not belong to this cluster: rename one of the two", strings.Join(p.s.Taken(), ", "))
 	}
 	return nil
+}
+
+// restoreWaits tells of a restore that is asked for and cannot begin yet.
+func (p *planner) restoreWaits() string {
+	request, err := v1beta2.RestoreRequestOf(p.cluster)
+	if record := p.cluster.Status.Bootstrap; err != nil || (record != nil && record.LastRequest == string(request.UID)) {
+		return ""
+	}
+	return fmt.Sprintf("; the restore that EtcdRestore %s asks for waits as well", request.Name)
 }
 
 // target is the version the spec asks for; nil where it is none.

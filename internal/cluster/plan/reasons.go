@@ -11,37 +11,41 @@ type Reason string
 
 // The reasons.
 const (
-	Deleting             Reason = "Deleting"
-	InvalidSpec          Reason = "InvalidSpec"
-	Paused               Reason = "Paused"
-	NameTaken            Reason = "NameTaken"
-	WaitingForSecret     Reason = "WaitingForSecret"
-	SeedStarting         Reason = "SeedStarting"
-	SeedLost             Reason = "SeedLost"
-	AllDataLost          Reason = "AllDataLost"
-	OriginUnknown        Reason = "OriginUnknown"
-	QuorumLost           Reason = "QuorumLost"
-	NoLeader             Reason = "NoLeader"
-	MembersDisagree      Reason = "MembersDisagree"
-	QuorumAtRisk         Reason = "QuorumAtRisk"
-	MemberJoining        Reason = "MemberJoining"
-	MemberUnhealthy      Reason = "MemberUnhealthy"
-	MemberCrashing       Reason = "MemberCrashing"
-	MemberStopping       Reason = "MemberStopping"
-	NodeUnreachable      Reason = "NodeUnreachable"
-	PodUnschedulable     Reason = "PodUnschedulable"
-	ImageNotAvailable    Reason = "ImageNotAvailable"
-	ContainerNotStarting Reason = "ContainerNotStarting"
-	MovingClients        Reason = "MovingClients"
-	ChangeRefusedByEtcd  Reason = "ChangeRefusedByEtcd"
-	StepFailed           Reason = "StepFailed"
-	DowngradeRefused     Reason = etcdversion.ReasonDowngrade
-	MinorVersionSkipped  Reason = etcdversion.ReasonSkippedMinor
+	Deleting              Reason = "Deleting"
+	InvalidSpec           Reason = "InvalidSpec"
+	Paused                Reason = "Paused"
+	NameTaken             Reason = "NameTaken"
+	WaitingForSecret      Reason = "WaitingForSecret"
+	SeedStarting          Reason = "SeedStarting"
+	SeedLost              Reason = "SeedLost"
+	Restoring             Reason = "Restoring"
+	RestoreFailing        Reason = "RestoreFailing"
+	RestoreRequestInvalid Reason = "RestoreRequestInvalid"
+	AllDataLost           Reason = "AllDataLost"
+	OriginUnknown         Reason = "OriginUnknown"
+	QuorumLost            Reason = "QuorumLost"
+	NoLeader              Reason = "NoLeader"
+	MembersDisagree       Reason = "MembersDisagree"
+	QuorumAtRisk          Reason = "QuorumAtRisk"
+	MemberJoining         Reason = "MemberJoining"
+	MemberUnhealthy       Reason = "MemberUnhealthy"
+	MemberCrashing        Reason = "MemberCrashing"
+	MemberStopping        Reason = "MemberStopping"
+	NodeUnreachable       Reason = "NodeUnreachable"
+	PodUnschedulable      Reason = "PodUnschedulable"
+	ImageNotAvailable     Reason = "ImageNotAvailable"
+	ContainerNotStarting  Reason = "ContainerNotStarting"
+	MovingClients         Reason = "MovingClients"
+	ChangeRefusedByEtcd   Reason = "ChangeRefusedByEtcd"
+	StepFailed            Reason = "StepFailed"
+	DowngradeRefused      Reason = etcdversion.ReasonDowngrade
+	MinorVersionSkipped   Reason = etcdversion.ReasonSkippedMinor
 )
 
 // Reasons lists them all.
 var Reasons = []Reason{
-	Deleting, InvalidSpec, Paused, NameTaken, WaitingForSecret, SeedStarting, SeedLost, AllDataLost, OriginUnknown,
+	Deleting, InvalidSpec, Paused, NameTaken, WaitingForSecret, SeedStarting, SeedLost,
+	Restoring, RestoreFailing, RestoreRequestInvalid, AllDataLost, OriginUnknown,
 	QuorumLost, NoLeader, MembersDisagree, QuorumAtRisk, MemberJoining, MemberUnhealthy, MemberCrashing, MemberStopping,
 	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, MovingClients, ChangeRefusedByEtcd, StepFailed,
 	DowngradeRefused, MinorVersionSkipped,
@@ -51,7 +55,7 @@ var Reasons = []Reason{
 // something.
 func (r Reason) NeedsUser() bool {
 	switch r {
-	case InvalidSpec, NameTaken, SeedLost, AllDataLost, OriginUnknown, MembersDisagree, DowngradeRefused, MinorVersionSkipped:
+	case InvalidSpec, NameTaken, SeedLost, RestoreRequestInvalid, AllDataLost, OriginUnknown, MembersDisagree, DowngradeRefused, MinorVersionSkipped:
 		return true
 	}
 	return false
@@ -79,4 +83,8 @@ const (
 	EventChanged     = "Member Changed"
 	EventDeleted     = "Deleted"
 	EventVolume      = "Volume Resized"
+
+	EventRestoring        = "Restoring"
+	EventRestoreTakenBack = "Restore Taken Back"
+	EventVolumeKept       = "Volume Kept"
 )

@@ -40,6 +40,9 @@ func containerTrouble(pod string, s *corev1.ContainerStatus) *Wait {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull":
 		return &Wait{ImageNotAvailable, fmt.Sprintf("pod %s cannot get image %s: %s", pod, s.Image, oneLine(waiting.Message))}
 	case "CrashLoopBackOff":
+		if s.Name == manifests.ContainerFetch || s.Name == manifests.ContainerRestore {
+			return &Wait{RestoreFailing, fmt.Sprintf("container %s of pod %s fails, and is tried again: %s", s.Name, pod, lastWords(s))}
+		}
 		return &Wait{MemberCrashing, fmt.Sprintf("container %s of pod %s keeps exiting: %s", s.Name, pod, lastWords(s))}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 		return &Wait{ContainerNotStarting, fmt.Sprintf("container %s of pod %s cannot start: %s", s.Name, pod, oneLine(waiting.Message))}
@@ -92,13 +95,10 @@ func crashes(pod *corev1.Pod) int32 {
 	return s.RestartCount
 }
 
-// lostData reports whether the gate in front of etcd found that the member's data
-// is gone.
+// lostData reports whether the gate in front of etcd, or what would have made the
+// member's data before it was started, found that the data is gone.
 func lostData(pod *corev1.Pod) bool {
 	for _, s := range pod.Status.InitContainerStatuses {
-		if s.Name != manifests.ContainerGate {
-			continue
-		}
 		for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
 			if t != nil && t.ExitCode == membergate.ExitDataLost {
 				return true

@@ -26,16 +26,19 @@ type Snapshot struct {
 	Now     time.Time
 	Cluster *v1beta2.EtcdCluster
 
-	// Pods and Claims carry this object's UID in their controller reference.
+	// Pods and Claims carry this object's UID in their controller reference, and are
+	// of the cluster that the object stands for now.
 	Pods   []corev1.Pod
 	Claims []corev1.PersistentVolumeClaim
+	// Former is what is left of clusters that the object stood for before a restore.
+	Former Former
 
 	// These have the names that the cluster needs; see IsOwned for whose they are.
 	PeerService   *corev1.Service
 	ClientService *corev1.Service
 	Budget        *policyv1.PodDisruptionBudget
 
-	// Secrets are those that the spec refers to, by name.
+	// Secrets are those that the spec or a restore refers to, by name.
 	Secrets map[string]Secret
 	// Nodes are those that the pods run on, by name. It is nil where the
 	// operator may not read nodes.
@@ -50,6 +53,16 @@ type Snapshot struct {
 	NewName  string
 	NewToken string
 }
+
+// Former are pods and claims of the object that are no longer its cluster's: they are no
+// members, are not asked, and count for nothing.
+type Former struct {
+	Pods   []corev1.Pod
+	Claims []corev1.PersistentVolumeClaim
+}
+
+// IsEmpty reports whether nothing of it is left.
+func (f Former) IsEmpty() bool { return len(f.Pods) == 0 && len(f.Claims) == 0 }
 
 // Secret is what the operator knows of a referenced secret. Its content stays out.
 type Secret struct {
