@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -20,11 +21,6 @@ import (
 )
 
 func main() {
-	// The operator starts itself to restore a backup that is to be verified.
-	if len(os.Args) > 1 && os.Args[1] == verify.Argument {
-		os.Exit(verify.Main(context.Background(), os.Args[2:], os.Stdout, os.Stderr))
-	}
-
 	var atOnce int
 	var fileRoot, scratch string
 	process.Operator{
@@ -47,7 +43,7 @@ func main() {
 				ClusterWide:   settings.ClusterWide,
 				MaxConcurrent: atOnce,
 				FileRoot:      fileRoot,
-				Verify:        (&verify.Process{Program: program, Dir: scratch}).Verify,
+				Verify:        (&verify.Process{Program: filepath.Join(filepath.Dir(program), verify.Program), Dir: scratch}).Verify,
 			})
 		},
 	}.Main()

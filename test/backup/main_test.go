@@ -65,7 +65,7 @@ func run(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	operator = filepath.Join(dir, "etcd-backup-operator")
-	build := exec.CommandContext(ctx, "go", "build", "-o", operator, "./cmd/etcd-backup-operator")
+	build := exec.CommandContext(ctx, "go", "build", "-o", dir+"/", "./cmd/etcd-backup-operator", "./cmd/etcd-snapshot-inspect")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("building the operator: %w\n%s", err, out)

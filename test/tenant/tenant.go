@@ -115,6 +115,13 @@ func (n *Tenant) Kubectl(args ...string) string {
 	return n.must("", "kubectl", append([]string{"--namespace=" + n.Namespace}, args...)...)
 }
 
+// Shell runs commands as a document prints them, from the root of the repository. kubectl works
+// in the namespace, as it does for a user whose context says so.
+func (n *Tenant) Shell(commands string) string {
+	n.Helper()
+	return n.must("", "bash", "-euo", "pipefail", "-c", fmt.Sprintf("kubectl() { command kubectl --namespace=%s \"$@\"; }\n%s", n.Namespace, commands))
+}
+
 // Apply applies a manifest.
 func (n *Tenant) Apply(manifest string) {
 	n.Helper()

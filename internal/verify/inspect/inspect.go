@@ -1,12 +1,9 @@
 // Copyright 2026 The etcd-operator Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify proves that a snapshot can be restored: it restores it into a throw-away folder, lets an
-// etcd open it and asks that etcd what it found.
-//
-// The etcd runs in a process of its own, which is this program started again with other arguments: its
-// memory is given back when it ends, and a snapshot that makes etcd panic harms nobody.
-package verify
+// Package inspect is the program that package verify starts: it restores a snapshot into a throw-away
+// folder, lets an etcd open it and asks that etcd what it found.
+package inspect
 
 import (
 	"context"
@@ -26,26 +23,21 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/verify"
 )
 
-// Argument is the first argument of a process that verifies.
-const Argument = "verify-snapshot"
-
-// The names within the folder.
-const (
-	snapshotFile = "snapshot.db"
-	dataFolder   = "data"
-)
+// dataFolder is where the data is restored to, within the folder.
+const dataFolder = "data"
 
 // startPatience is how long an etcd gets to open a restored snapshot.
 const startPatience = 10 * time.Minute
 
-// Main is the process that verifies. Its arguments are a folder, in which the snapshot lies, and the
+// Main is the program. Its arguments are a folder, in which the snapshot lies, and the
 // revision to look at. It writes what it found to stdout as JSON, or the reason why it could not to
 // stderr, and returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) != 2 {
-		fmt.Fprintf(stderr, "usage: %s FOLDER REVISION\n", Argument)
+		fmt.Fprintf(stderr, "usage: %s FOLDER REVISION\n\nRestores the file %s in the folder and writes what is in it as of the revision, as JSON.\n", verify.Program, verify.SnapshotFile)
 		return 2
 	}
 	revision, err := strconv.ParseInt(args[1], 10, 64)
@@ -69,7 +61,7 @@ func inspect(ctx context.Context, dir string, revision int64) (found snapshot.Ev
 	const peer = "http://localhost:2380" // only a name: nothing listens there
 	data := filepath.Join(dir, dataFolder)
 	if err := etcdsnapshot.NewV3(zap.NewNop()).Restore(etcdsnapshot.RestoreConfig{
-		SnapshotPath:        filepath.Join(dir, snapshotFile),
+		SnapshotPath:        filepath.Join(dir, verify.SnapshotFile),
 		Name:                "verify",
 		OutputDataDir:       data,
 		PeerURLs:            []string{peer},
@@ -78,7 +70,7 @@ func inspect(ctx context.Context, dir string, revision int64) (found snapshot.Ev
 	}); err != nil {
 		return found, fmt.Errorf("restoring the snapshot: %w", err)
 	}
-	if err := os.Remove(filepath.Join(dir, snapshotFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, verify.SnapshotFile)); err != nil {
 		return found, fmt.Errorf("making room: %w", err)
 	}
 
