@@ -99,6 +99,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		Now:         time.Now,
 		Random:      func() (string, string) { return utilrand.String(10), uuid.NewString() },
 		Together:    together,
+		Recovery:    live,
 	}
 	if nodes {
 		observer.Nodes = mgr.GetClient()

@@ -4,6 +4,8 @@
 package manifests
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -141,6 +143,12 @@ func TicketsOf(c *v1beta2.EtcdCluster) []string {
 		names = append(names, b.Restore.Secret)
 	}
 	return slices.Compact(names)
+}
+
+// RecoveryRestoreName is the name of the EtcdRestore by which a lost cluster is recovered.
+func RecoveryRestoreName(c *v1beta2.EtcdCluster) string {
+	sum := sha256.Sum256([]byte(c.Status.ClusterID))
+	return c.Name + "-recovery-" + hex.EncodeToString(sum[:4])
 }
 
 // MayStart reports whether a member that was made of a snapshot has the operator's word

@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,6 +47,8 @@ type Observer struct {
 	Together func(n int, f func(i int))
 	// Nodes reads nodes; nil where the operator may not.
 	Nodes client.Reader
+	// Recovery reads backups and restores, which no cache is kept of.
+	Recovery client.Reader
 }
 
 // askTimeout limits each question to etcd. A member that swallows packets holds
@@ -76,7 +79,23 @@ func (o *Observer) Observe(ctx context.Context, r client.Reader, key types.Names
 		return nil, err
 	}
 	o.askEtcd(ctx, s)
+	if err := o.recovery(ctx, s); err != nil {
+		return nil, err
+	}
 	return s, nil
+}
+
+// recovery reads by what a cluster that has lost its majority can be recovered.
+func (o *Observer) recovery(ctx context.Context, s *snapshot.Snapshot) (err error) {
+	policy := s.Cluster.Spec.Recovery
+	if s.Etcd.Membership != nil || s.Cluster.Status.QuorumLostSince == nil || policy == nil || policy.Mode != v1beta2.RecoveryBackup {
+		return nil
+	}
+	if s.Recovery.Backup, err = find(ctx, o.Recovery, s.Cluster, policy.BackupName, &v1beta2.EtcdBackup{}); err != nil {
+		return err
+	}
+	s.Recovery.Restore, err = find(ctx, o.Recovery, s.Cluster, manifests.RecoveryRestoreName(s.Cluster), &v1beta2.EtcdRestore{})
+	return err
 }
 
 func ofCluster(c *v1beta2.EtcdCluster) []client.ListOption {
@@ -131,7 +150,7 @@ func find[T client.Object](ctx context.Context, r client.Reader, c *v1beta2.Etcd
 	var none T
 	err := r.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: name}, into)
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err): // the kind may not be installed
 		return none, nil
 	case err != nil:
 		return none, fmt.Errorf("reading %T %s: %w", into, name, err)

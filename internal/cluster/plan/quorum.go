@@ -41,16 +41,20 @@ func (p *planner) quorum() *Step {
 		}
 	}
 	known := max(len(p.cluster.Status.MemberStatuses), 1)
+	if answering >= snapshot.Quorum(known) {
+		p.stop(NoLeader, "%d of %d members answer, but they have no leader (yet)", answering, known)
+		return nil
+	}
+	step, advice := p.recovery()
 	switch {
+	case step != nil:
+		return step
 	case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:
 		p.stop(AllDataLost, "no pod and no volume of the cluster is left, and no second cluster is started over a lost one: restore a backup with an EtcdRestore, "+
-			"or set the annotation %s=%s to start over with an empty cluster", manifests.AnnotationBootstrapAgain, p.cluster.Status.Bootstrap.Seed)
-	case answering >= snapshot.Quorum(known):
-		p.stop(NoLeader, "%d of %d members answer, but they have no leader (yet)", answering, known)
+			"or set the annotation %s=%s to start over with an empty cluster. %s", manifests.AnnotationBootstrapAgain, p.cluster.Status.Bootstrap.Seed, advice)
 	default:
 		p.stop(QuorumLost, "%d of %d members answer, %d are needed to agree; nothing is removed or deleted. %s "+
-			"It goes on by itself as soon as enough members are back; if they are lost for good, restore a backup with an EtcdRestore",
-			answering, known, snapshot.Quorum(known), p.whoIsMissing())
+			"It goes on by itself as soon as enough members are back. %s", answering, known, snapshot.Quorum(known), p.whoIsMissing(), advice)
 	}
 	return nil
 }

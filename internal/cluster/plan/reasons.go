@@ -21,6 +21,7 @@ const (
 	Restoring             Reason = "Restoring"
 	RestoreFailing        Reason = "RestoreFailing"
 	RestoreRequestInvalid Reason = "RestoreRequestInvalid"
+	RecoveryImpossible    Reason = "RecoveryImpossible"
 	AllDataLost           Reason = "AllDataLost"
 	OriginUnknown         Reason = "OriginUnknown"
 	QuorumLost            Reason = "QuorumLost"
@@ -45,7 +46,7 @@ const (
 // Reasons lists them all.
 var Reasons = []Reason{
 	Deleting, InvalidSpec, Paused, NameTaken, WaitingForSecret, SeedStarting, SeedLost,
-	Restoring, RestoreFailing, RestoreRequestInvalid, AllDataLost, OriginUnknown,
+	Restoring, RestoreFailing, RestoreRequestInvalid, RecoveryImpossible, AllDataLost, OriginUnknown,
 	QuorumLost, NoLeader, MembersDisagree, QuorumAtRisk, MemberJoining, MemberUnhealthy, MemberCrashing, MemberStopping,
 	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, MovingClients, ChangeRefusedByEtcd, StepFailed,
 	DowngradeRefused, MinorVersionSkipped,
@@ -55,7 +56,7 @@ var Reasons = []Reason{
 // something.
 func (r Reason) NeedsUser() bool {
 	switch r {
-	case InvalidSpec, NameTaken, SeedLost, RestoreRequestInvalid, AllDataLost, OriginUnknown, MembersDisagree, DowngradeRefused, MinorVersionSkipped:
+	case InvalidSpec, NameTaken, SeedLost, RestoreRequestInvalid, RecoveryImpossible, AllDataLost, OriginUnknown, MembersDisagree, DowngradeRefused, MinorVersionSkipped:
 		return true
 	}
 	return false

@@ -14,7 +14,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
@@ -44,9 +46,22 @@ func Status(s *snapshot.Snapshot, p *plan.Plan) v1beta2.ClusterStatus {
 	}
 	countMembers(&status, s, members)
 	versions(&status, s, members)
+	status.QuorumLostSince = quorumLostSince(s, p)
 	status.Phase, status.Reason = phase(s, p)
 	status.Conditions = conditions(&status, s, p, members)
 	return status
+}
+
+// quorumLostSince is when it was first seen that too few members answer. How long the
+// operator is patient is counted from there, also by one that is started later.
+func quorumLostSince(s *snapshot.Snapshot, p *plan.Plan) *metav1.Time {
+	switch {
+	case s.Etcd.Membership != nil || p.Is(plan.NoLeader):
+		return nil
+	case s.Cluster.Status.QuorumLostSince == nil && (p.Is(plan.QuorumLost) || p.Is(plan.AllDataLost)):
+		return ptr.To(metav1.NewTime(s.Now.Truncate(time.Second)))
+	}
+	return s.Cluster.Status.QuorumLostSince
 }
 
 func countMembers(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, members []snapshot.Member) {

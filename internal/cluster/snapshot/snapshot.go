@@ -45,6 +45,9 @@ type Snapshot struct {
 	Nodes map[string]Node
 
 	Etcd Etcd
+	// Recovery is read only while too few members answer and spec.recovery asks for a
+	// backup.
+	Recovery Recovery
 
 	// HelperImage is the image of the operator itself, for init containers.
 	HelperImage string
@@ -63,6 +66,14 @@ type Former struct {
 
 // IsEmpty reports whether nothing of it is left.
 func (f Former) IsEmpty() bool { return len(f.Pods) == 0 && len(f.Claims) == 0 }
+
+// Recovery is by what a lost cluster can be recovered.
+type Recovery struct {
+	// Backup is the EtcdBackup that the spec names; nil where there is none.
+	Backup *v1beta2.EtcdBackup
+	// Restore is the EtcdRestore that was made for this loss; nil where there is none.
+	Restore *v1beta2.EtcdRestore
+}
 
 // Secret is what the operator knows of a referenced secret. Its content stays out.
 type Secret struct {
