@@ -47,7 +47,7 @@ help: ## This text
 
 ##@ Test it
 .PHONY: test test-unit test-sim test-mutants test-conform test-api test-e2e chaos soak bench verify lint
-test: ## Everything below in this order; stops at the first failure
+test: ## verify, lint, test-unit, test-sim, test-api, test-e2e in this order; stops at the first failure
 	@hack/stages.sh verify lint test-unit test-sim test-api test-e2e
 
 verify: ## Generated code, formatting and module files are current
@@ -59,7 +59,7 @@ lint: ## golangci-lint over all modules
 # What needs more than a unit test: the simulation, an API server, a lab.
 SIMULATION := '/internal/sim'
 WITH_API_SERVER := '/lab/\(apiserver\|volumes\)$$'
-ON_A_LAB := '/labtest$$\|/e2e'
+ON_A_LAB := '/labtest$$\|/e2e\|/chaos$$'
 
 test-unit: ## Unit tests; no root, nothing to build first
 	go test $(TEST_ARGS) $$(go list ./... | grep -v $(SIMULATION))
@@ -99,6 +99,14 @@ test-e2e: ## Tests on the lab: real nodes, real pods (root)
 	@$(MAKE) lab-image
 	go -C lab test -timeout 20m -count=1 $(TEST_ARGS) ./labtest
 	go -C test test -timeout 60m -count=1 -p 1 $(TEST_ARGS) ./e2e/...
+	$(BREAK) $(TEST_ARGS) -args -chaos $(or $(CHAOS),3m) -seed $(SEED)
+
+# It breaks nodes and the API server: nothing else may run on the lab beside it.
+BREAK := cd test/chaos && go test -count=1 -timeout 0
+chaos: ## Faults at random on the lab while clients use clusters (CHAOS=10m, SEED=1; root)
+	@hack/need-root.sh "break things on the lab"
+	@$(MAKE) lab-image
+	$(BREAK) $(TEST_ARGS) -args -chaos $(or $(CHAOS),10m) -seed $(SEED)
 
 bench: ## What is promised in figures, measured; wants the machine for itself (root)
 	@hack/need-root.sh "measure on the lab"
