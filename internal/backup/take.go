@@ -266,7 +266,10 @@ func (w *writing) takeOne(ctx context.Context, m *snapshot.Member) (*Outcome, er
 	defer func() { _ = stream.Close() }()
 
 	key := w.objectKey(m.Revision)
-	facts := snapshot.Facts{Owner: string(w.backup.UID), Run: w.run.ID, Revision: m.Revision, EtcdVersion: m.Version}
+	facts := snapshot.Facts{
+		Owner: string(w.backup.UID), Run: w.run.ID, Revision: m.Revision, EtcdVersion: m.Version,
+		Time: w.run.StartTime.Time, ClusterSpec: keptSpec(ctx, w.secrets, w.backup.Spec.EtcdEndpoints),
+	}
 	sums, err := snapshot.Write(ctx, w.store, key, &sameMember{Reader: stream, ctx: ctx, member: m}, w.format, facts, func(get func() int64) {
 		w.report(get, m.DBSize)
 	})
