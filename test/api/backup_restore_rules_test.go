@@ -110,6 +110,24 @@ func TestEtcdRestoreRulesTellTheUserWhatToChange(t *testing.T) {
 			name: "no storage type", spec: cluster + "s3: {path: mybucket/etcd.backup, awsSecret: aws}",
 			want: "[spec.backupStorageType: Required value" + unchecked,
 		},
+		{
+			name: "all that can be said",
+			spec: cluster + s3 + `, encryptionSecret: key, keepOldVolumes: true, revisionBump: 1000000000, ttlSecondsAfterFinished: 0, clusterSpec: {size: 3, version: "3.6.16"}`,
+		},
+		{name: "the revision stays", spec: cluster + s3 + ", revisionBump: 0"},
+		{
+			name: "a revision that goes back", spec: cluster + s3 + ", revisionBump: -1",
+			want: `spec.revisionBump: Invalid value: -1: must be 0, which leaves the revision as it is in the backup, or more`,
+		},
+		{
+			name: "a revision that leaves none", spec: cluster + s3 + ", revisionBump: 2000000000000000000",
+			want: `spec.revisionBump: Invalid value: 2000000000000000000: must be no more than 1000000000000000000, so that enough revisions are left`,
+		},
+		{name: "a negative time to live", spec: cluster + s3 + ", ttlSecondsAfterFinished: -1", want: `spec.ttlSecondsAfterFinished: Invalid value: -1: must be 0 or more`},
+		{
+			name: "a spec that no EtcdCluster could have", spec: cluster + s3 + ", clusterSpec: {size: 9}",
+			want: `spec.clusterSpec.size: Invalid value: 9: must be from 1 to 7; 3 and 5 are the usual sizes`,
+		},
 	}))
 }
 

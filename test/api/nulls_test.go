@@ -130,7 +130,7 @@ func TestNullIsAcceptedByServerSideApply(t *testing.T) {
 }
 
 // ofKubernetes matches the blocks whose types are those of Kubernetes.
-var ofKubernetes = regexp.MustCompile(`^spec\.pod\.(affinity|resources|tolerations|etcdEnv|persistentVolumeClaimSpec|securityContext)`)
+var ofKubernetes = regexp.MustCompile(`^spec\.(clusterSpec\.)?pod\.(affinity|resources|tolerations|etcdEnv|persistentVolumeClaimSpec|securityContext)`)
 
 // withNulls returns, by path, one object for each block under top ("spec" or "status") of a schema: the
 // least object, with that block present and every optional field of the block null.

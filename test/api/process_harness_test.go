@@ -98,6 +98,9 @@ func start(t *testing.T, name string, id identity, args ...string) *operator {
 	if name == "etcd-operator" {
 		args = append(args, "-helper-image", "example.com/etcd-operator:dev") // there is no pod to read it from
 	}
+	if name == "etcd-restore-operator" {
+		args = append(args, "-serve-addr", "127.0.0.1:0") // several run on this machine
+	}
 	o.cmd = program(t, name, env, args...)
 	o.cmd.Stdout, o.cmd.Stderr = &o.output, &o.output
 	if err := o.cmd.Start(); err != nil {

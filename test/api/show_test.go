@@ -47,10 +47,12 @@ func TestKubectlGetShows(t *testing.T) {
 		name:     "EtcdRestore",
 		gvr:      restores,
 		manifest: storeManifest("EtcdRestore", "etcdCluster: {name: my-cluster}, backupStorageType: GCS, gcs: {path: b/k}"),
-		status:   `{succeeded: true}`,
-		columns:  []string{"Name", "Cluster", "Succeeded", "Reason", "Age"},
-		cells:    []any{"x", "my-cluster", true, nil},
-		fresh:    []any{"x", "my-cluster", nil, nil},
+		status: `{succeeded: false, phase: Failed, reason: "the object is cut off", fetchedBytes: 17,
+          backup: {url: u, size: 32, sha256: s, etcdRevision: 99, time: "2026-11-14T02:30:00Z"},
+          conditions: [{type: Ready, status: "False", reason: SnapshotBroken, message: "", lastTransitionTime: "2026-11-15T02:30:00Z"}]}`,
+		columns: []string{"Name", "Cluster", "Succeeded", "Phase", "Revision", "Status", "Backup Time wide", "Fetched wide", "Reason wide", "Age"},
+		cells:   []any{"x", "my-cluster", false, "Failed", int64(99), "SnapshotBroken", "2026-11-14T02:30:00Z", int64(17), "the object is cut off"},
+		fresh:   []any{"x", "my-cluster", nil, nil, nil, nil, nil, nil, nil},
 	}}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
