@@ -155,7 +155,9 @@ func (p *pair) operation(i int) {
 		p.remove(name)
 	case dice < 8:
 		name := p.names[p.random.IntN(len(p.names))]
-		p.promote(name)
+		if p.model.idOf(name) == 0 || p.model.isAlive(name) {
+			p.promote(name) // what is said of one that is down depends on who leads, and since when
+		}
 	default:
 		p.killAndMaybeRestart(i)
 	}

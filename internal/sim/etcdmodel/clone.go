@@ -17,7 +17,7 @@ func (u *Universe) Clone(loop *clock.Loop, random *rand.Rand, dirs map[*Dir]*Dir
 	became := map[*Process]*Process{}
 	for _, p := range u.processes {
 		c := &Process{
-			Flags: p.Flags, Dir: CloneDir(p.Dir, dirs), u: next, state: p.state, lead: p.lead, leading: p.leading,
+			Flags: p.Flags, Dir: CloneDir(p.Dir, dirs), u: next, state: p.state, lead: p.lead, leading: p.leading, ready: p.ready,
 			match: maps.Clone(p.match), since: maps.Clone(p.since), due: map[uint64]bool{},
 		}
 		c.disk = c.Dir.Disk

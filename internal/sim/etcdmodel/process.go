@@ -30,6 +30,7 @@ type Process struct {
 
 	lead    uint64 // who it follows; 0 for nobody
 	leading bool
+	ready   bool // it has followed or led since it was started
 	// match is how far the leader knows each member's log to agree with its own.
 	match map[uint64]int
 	// since is from when on each peer has been connected.
@@ -75,8 +76,8 @@ func (p *Process) Disk() *Disk { return p.disk }
 // IsAlive reports whether the process has not ended.
 func (p *Process) IsAlive() bool { return p.state != stateGone }
 
-// IsServing reports whether it answers.
-func (p *Process) IsServing() bool { return p.state == stateServing }
+// IsServing reports whether it answers clients: not before it has had a leader.
+func (p *Process) IsServing() bool { return p.state == stateServing && p.ready }
 
 // HasLeader reports whether it serves and knows a leader.
 func (p *Process) HasLeader() bool { return p.state == stateServing && p.lead != 0 }
@@ -139,6 +140,7 @@ func (p *Process) bootstrap() {
 		disk.List, _ = disk.List.apply(e, p.Flags.MaxLearners)
 	}
 	disk.Commit, disk.Applied = len(disk.Log), len(disk.Log)
+	disk.sync()
 	disk.Minor = p.Flags.Minor
 	p.Dir.Disk, p.disk = disk, disk
 	if p.u.Bootstrapped != nil {
@@ -240,13 +242,19 @@ func (p *Process) Kill() {
 	if p.state == stateGone {
 		return
 	}
+	if p.disk != nil && p.Flags.Minor < commitOnDisk {
+		p.disk.forget(p.Flags.MaxLearners)
+	}
 	p.state, p.lead, p.leading = stateGone, 0, false
 	p.u.processes = slices.DeleteFunc(p.u.processes, func(o *Process) bool { return o == p })
 	p.changed()
 	p.u.refresh()
 }
 
-// Stop ends the process as a signal does: a leader hands over first.
+// commitOnDisk is the first minor version that writes down at once what was agreed.
+const commitOnDisk = 7
+
+// Stop ends the process as a signal does: a leader hands over first, and all is written.
 func (p *Process) Stop() {
 	if p.IsLeading() {
 		var best *Process
@@ -262,10 +270,14 @@ func (p *Process) Stop() {
 			best.campaignAgainst(p)
 		}
 	}
+	if p.disk != nil {
+		p.disk.sync()
+	}
 	p.Kill()
 }
 
 func (p *Process) changed() {
+	p.ready = p.ready || p.lead != 0
 	if p.u.Changed != nil {
 		p.u.Changed(p)
 	}

@@ -140,6 +140,7 @@ func (p *Process) campaignAgainst(old *Process) {
 	}
 	for _, o := range votes {
 		o.Disk().Term, o.lead, o.leading = term+1, p.ID(), false
+		o.Disk().sync()
 	}
 	p.leading = true
 	clear(p.match)
@@ -158,6 +159,7 @@ func (p *Process) campaignAgainst(old *Process) {
 func (p *Process) appendEntry(e Entry) {
 	e.Term = p.Disk().Term
 	p.Disk().Log = append(p.Disk().Log, e)
+	p.Disk().sync()
 	for _, m := range p.Disk().List.Members {
 		if m.ID != p.ID() {
 			p.sendSoon(m.ID)
@@ -193,6 +195,9 @@ func (p *Process) deliver(id uint64) {
 		return
 	}
 	isNews := o.lead != p.ID()
+	if o.Disk().Term < p.Disk().Term {
+		o.Disk().sync()
+	}
 	o.Disk().Term, o.lead, o.leading = p.Disk().Term, p.ID(), false
 	o.take(p.Disk())
 	p.match[id] = len(o.Disk().Log)
@@ -219,8 +224,12 @@ func (p *Process) take(leader *Disk) {
 	if common < mine.Commit {
 		panic("etcdmodel: an agreed entry would be dropped")
 	}
+	news := common < len(leader.Log)
 	mine.Log = append(mine.Log[:common], leader.Log[common:]...)
 	mine.Commit = max(mine.Commit, min(leader.Commit, len(mine.Log)))
+	if news {
+		mine.sync()
+	}
 	p.applyAgreed()
 }
 

@@ -113,7 +113,7 @@ func (p *Process) Write(id uint64) *Call {
 
 // Status is what the member says about itself.
 func (p *Process) Status() (etcd.Status, error) {
-	if p.state != stateServing {
+	if !p.IsServing() {
 		return etcd.Status{}, errNotListening
 	}
 	d := p.Disk()

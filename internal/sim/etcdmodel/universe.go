@@ -83,6 +83,10 @@ type Disk struct {
 	Term      uint64
 	Log       []Entry
 	Commit    int
+	// Synced is how much of Commit is on the disk for certain. Up to 3.6 etcd writes down
+	// that something was agreed only together with the next entry: a process that is
+	// killed before that has forgotten it.
+	Synced int
 	// Applied entries have taken effect on List.
 	Applied int
 	List    *Membership
@@ -118,6 +122,20 @@ func (d *Disk) Writes() map[uint64]bool {
 		}
 	}
 	return writes
+}
+
+// sync is what comes with every new entry and every new term.
+func (d *Disk) sync() { d.Synced = d.Commit }
+
+// forget goes back to what is on the disk for certain.
+func (d *Disk) forget(maxLearners int) {
+	if d.Synced == 0 || d.Synced >= d.Commit {
+		return
+	}
+	d.Commit, d.List = d.Synced, &Membership{}
+	for d.Applied = 0; d.Applied < d.Commit; d.Applied++ {
+		d.List, _ = d.List.apply(d.Log[d.Applied], maxLearners)
+	}
 }
 
 // Clone returns a copy that shares nothing that changes.
