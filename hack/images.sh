@@ -25,7 +25,9 @@ for arch in "$@"; do
   echo "building the operators for linux/$arch"
   root=_out/image/$arch
   mkdir -p "$root/usr/local/bin"
-  CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath \
+  # The tag leaves out a second way to Google's store, with which nobody speaks and which makes the
+  # programs a fifth larger.
+  CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -tags disable_grpc_modules \
     -ldflags "-s -w -X $package.version=$version -X $package.gitSHA=$git_sha" \
     -o "$root/usr/local/bin/" ./cmd/...
   platforms+=(--platform "linux/$arch=$PWD/$root")

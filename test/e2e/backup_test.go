@@ -55,7 +55,7 @@ spec:
   etcdEndpoints: ["http://example-etcd-cluster-client:2379"]
   storageType: S3
   verify: Restore
-  compression: zstd
+  compression: Zstd
   backupPolicy: {backupIntervalInSecond: 5, maxBackups: 2}
   s3: {path: ` + s3.Path("regular") + `, awsSecret: aws}
 `)
