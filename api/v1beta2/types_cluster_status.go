@@ -299,6 +299,13 @@ type PreviousCluster struct {
 	// Its id.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
+	// Version of etcd that it ran.
+	// +optional
+	CurrentVersion string `json:"currentVersion,omitempty"`
+	// Its members.
+	// +optional
+	// +listType=atomic
+	MemberStatuses []MemberStatus `json:"memberStatuses,omitempty"`
 }
 
 // Incarnation tells the cluster that the object stands for now from those that a restore has replaced.

@@ -125,6 +125,9 @@ func (a *Actor) record(ctx context.Context, s *snapshot.Snapshot, facts *plan.Fa
 		cluster.Status.Bootstrap = facts.Bootstrap.DeepCopy()
 		cluster.Status.ClusterID = ""
 	}
+	if again := facts.Again; again != nil {
+		cluster.Status.ClusterID, cluster.Status.CurrentVersion, cluster.Status.MemberStatuses = again.ClusterID, again.CurrentVersion, again.DeepCopy().MemberStatuses
+	}
 	if facts.ClusterID != "" {
 		cluster.Status.ClusterID = facts.ClusterID
 	}

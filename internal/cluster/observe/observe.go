@@ -108,7 +108,15 @@ func (o *Observer) pods(ctx context.Context, r client.Reader, s *snapshot.Snapsh
 	if err := r.List(ctx, &pods, ofCluster(s.Cluster)...); err != nil {
 		return fmt.Errorf("listing pods: %w", err)
 	}
-	s.Pods = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !snapshot.IsOwned(s.Cluster, &pod) })
+	incarnation := s.Cluster.Status.Incarnation()
+	s.Pods = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool {
+		owned := snapshot.IsOwned(s.Cluster, &pod)
+		former := owned && manifests.Incarnation(&pod) != incarnation
+		if former {
+			s.Former.Pods = append(s.Former.Pods, pod)
+		}
+		return !owned || former
+	})
 	return nil
 }
 

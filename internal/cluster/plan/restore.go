@@ -106,6 +106,7 @@ func (p *planner) previous(record *v1beta2.BootstrapStatus) *v1beta2.PreviousClu
 	}
 	return &v1beta2.PreviousCluster{
 		UID: p.cluster.Status.Incarnation(), Seed: record.Seed, Token: record.Token, PodUID: record.PodUID, ClusterID: p.cluster.Status.ClusterID,
+		CurrentVersion: p.cluster.Status.CurrentVersion, MemberStatuses: p.cluster.Status.MemberStatuses,
 	}
 }
 
@@ -125,7 +126,7 @@ func (p *planner) takeBack(record *v1beta2.BootstrapStatus) *Step {
 	}
 	return &Step{
 		Kind: Record, Why: why + ": the restore is taken back, the cluster goes on as it was", Event: EventRestoreTakenBack, Warning: true,
-		Facts: &Facts{Bootstrap: next, ClusterID: before.ClusterID},
+		Facts: &Facts{Bootstrap: next, Again: before},
 	}
 }
 

@@ -75,6 +75,8 @@ type Step struct {
 type Facts struct {
 	Bootstrap *v1beta2.BootstrapStatus
 	ClusterID string
+	// Again is the cluster that the object stands for again.
+	Again *v1beta2.PreviousCluster
 }
 
 // Wait is a reason for not doing more.

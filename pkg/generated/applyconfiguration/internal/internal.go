@@ -1310,6 +1310,40 @@ var schemaYAML = typed.YAMLObject(`types:
                             - name: clusterID
                               type:
                                 scalar: string
+                            - name: currentVersion
+                              type:
+                                scalar: string
+                            - name: memberStatuses
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: dbSize
+                                        type:
+                                          scalar: untyped
+                                      - name: healthy
+                                        type:
+                                          scalar: boolean
+                                      - name: id
+                                        type:
+                                          scalar: string
+                                      - name: message
+                                        type:
+                                          scalar: string
+                                      - name: name
+                                        type:
+                                          scalar: string
+                                      - name: node
+                                        type:
+                                          scalar: string
+                                      - name: role
+                                        type:
+                                          scalar: string
+                                      - name: version
+                                        type:
+                                          scalar: string
+                                  elementRelationship: atomic
                             - name: podUID
                               type:
                                 scalar: string

@@ -20,6 +20,10 @@ type PreviousClusterApplyConfiguration struct {
 	PodUID *string `json:"podUID,omitempty"`
 	// Its id.
 	ClusterID *string `json:"clusterID,omitempty"`
+	// Version of etcd that it ran.
+	CurrentVersion *string `json:"currentVersion,omitempty"`
+	// Its members.
+	MemberStatuses []MemberStatusApplyConfiguration `json:"memberStatuses,omitempty"`
 }
 
 // PreviousClusterApplyConfiguration constructs a declarative configuration of the PreviousCluster type for use with
@@ -65,5 +69,26 @@ func (b *PreviousClusterApplyConfiguration) WithPodUID(value string) *PreviousCl
 // If called multiple times, the ClusterID field is set to the value of the last call.
 func (b *PreviousClusterApplyConfiguration) WithClusterID(value string) *PreviousClusterApplyConfiguration {
 	b.ClusterID = &value
+	return b
+}
+
+// WithCurrentVersion sets the CurrentVersion field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CurrentVersion field is set to the value of the last call.
+func (b *PreviousClusterApplyConfiguration) WithCurrentVersion(value string) *PreviousClusterApplyConfiguration {
+	b.CurrentVersion = &value
+	return b
+}
+
+// WithMemberStatuses adds the given value to the MemberStatuses field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the MemberStatuses field.
+func (b *PreviousClusterApplyConfiguration) WithMemberStatuses(values ...*MemberStatusApplyConfiguration) *PreviousClusterApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithMemberStatuses")
+		}
+		b.MemberStatuses = append(b.MemberStatuses, *values[i])
+	}
 	return b
 }
