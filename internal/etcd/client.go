@@ -171,6 +171,12 @@ func (m member) Remove(ctx context.Context, id uint64) error {
 	return translate(err)
 }
 
+// WriteDown updates the member to what it is: an entry of the log that changes nothing.
+func (m member) WriteDown(ctx context.Context, self Member) error {
+	_, err := pb.NewClusterClient(m.conn).MemberUpdate(ctx, &pb.MemberUpdateRequest{ID: self.ID, PeerURLs: self.PeerURLs})
+	return translate(err)
+}
+
 func (m member) MoveLeader(ctx context.Context, to uint64) error {
 	_, err := pb.NewMaintenanceClient(m.conn).MoveLeader(ctx, &pb.MoveLeaderRequest{TargetID: to})
 	return translate(err)

@@ -76,6 +76,10 @@ type Client interface {
 	Promote(ctx context.Context, id uint64) error
 	// Remove takes a member out of the cluster.
 	Remove(ctx context.Context, id uint64) error
+	// WriteDown makes the member, which is told its own entry of the list, write to its
+	// disk what was agreed so far. Up to 3.6 etcd does that only with the next entry of
+	// its log.
+	WriteDown(ctx context.Context, self Member) error
 	// MoveLeader hands leadership to the given member. It has to be asked
 	// of the leader.
 	MoveLeader(ctx context.Context, to uint64) error

@@ -120,6 +120,11 @@ func (m *memberClient) Remove(ctx context.Context, id uint64) error {
 		func(p *etcdmodel.Process) *etcdmodel.Call { return p.Remove(id) })
 }
 
+// WriteDown implements etcd.Client.
+func (m *memberClient) WriteDown(ctx context.Context, _ etcd.Member) error {
+	return m.change(ctx, "write down", func(*etcdmodel.Process) { m.c.w.truth.paused(false, "writing to etcd") }, (*etcdmodel.Process).Update)
+}
+
 // MoveLeader implements etcd.Client.
 func (m *memberClient) MoveLeader(ctx context.Context, to uint64) error {
 	return m.change(ctx, fmt.Sprintf("move leader to %x", to), func(*etcdmodel.Process) {},

@@ -66,6 +66,9 @@ func (a *Actor) do(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) (
 	case plan.Resize:
 		return a.resize(ctx, step)
 	case plan.Delete:
+		if err := a.writeDown(ctx, s, step); err != nil {
+			return Outdated, err
+		}
 		return fromKube(a.Kube.Delete(ctx, step.From, precondition(step)))
 	case plan.Record:
 		return a.record(ctx, s, step.Facts)
@@ -119,7 +122,7 @@ func (a *Actor) resize(ctx context.Context, step *plan.Step) (Outcome, error) {
 func (a *Actor) record(ctx context.Context, s *snapshot.Snapshot, facts *plan.Facts) (Outcome, error) {
 	cluster := s.Cluster.DeepCopy()
 	if facts.Bootstrap != nil {
-		if before := cluster.Status.Bootstrap; before != nil && before.Seed != facts.Bootstrap.Seed {
+		if before := cluster.Status.Bootstrap; before != nil && before.Seed != "" && before.Seed != facts.Bootstrap.Seed {
 			forget(&cluster.Status)
 		}
 		cluster.Status.Bootstrap = facts.Bootstrap.DeepCopy()
@@ -140,6 +143,23 @@ func forget(status *v1beta2.ClusterStatus) {
 	status.Conditions, status.MemberStatuses = nil, nil
 	status.CurrentVersion, status.TargetVersion = "", ""
 	status.QuorumLostSince = nil
+}
+
+// writeDown lets the last voter write down that it is alone, if the step asks for that.
+func (a *Actor) writeDown(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) error {
+	if step.Alone == nil {
+		return nil
+	}
+	member, err := a.Etcd.Connect(s.Etcd.Endpoints[step.Ask])
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	if err := member.WriteDown(ctx, *step.Alone); err != nil {
+		return fmt.Errorf("letting member %s write down that it is alone: %w", step.Ask, err)
+	}
+	return nil
 }
 
 func (a *Actor) changeMembership(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) (Outcome, error) {

@@ -26,12 +26,24 @@ func (p *planner) leftovers() *Step {
 		}
 		switch {
 		case m.Pod != nil && m.Pod.DeletionTimestamp == nil:
-			return &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "member " + m.Name + " is not in etcd's list any more: delete its pod", Event: EventDeleted}
+			return p.alone(&Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "member " + m.Name + " is not in etcd's list any more: delete its pod", Event: EventDeleted})
 		case m.Pod == nil && m.Claim != nil && m.Claim.DeletionTimestamp == nil:
 			return &Step{Kind: Delete, Member: m.Name, From: m.Claim, Why: "member " + m.Name + " is gone: delete its volume", Event: EventDeleted}
 		}
 	}
 	return nil
+}
+
+// alone makes the only voter that is left write down that it is. Up to 3.6 etcd keeps
+// in memory that the removal was agreed until the next entry of its log: killed before
+// that, it would wait for the vote of the removed member for ever.
+func (p *planner) alone(step *Step) *Step {
+	for i := range p.members {
+		if m := &p.members[i]; p.votes.Voters == 1 && m.IsVoter() && m.IsHealthy() {
+			step.Ask, step.Alone = m.Name, m.InEtcd
+		}
+	}
+	return step
 }
 
 // answersAsMember reports whether the pod's etcd is on the list under another name than

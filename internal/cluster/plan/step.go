@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
 // Kind names what a step does.
@@ -56,6 +57,10 @@ type Step struct {
 	From client.Object
 	// Unchanged makes Delete fail if From has changed since it was seen.
 	Unchanged bool
+
+	// Alone is the only voter that is left, where Delete takes away another: before
+	// that it has to write down that it is alone.
+	Alone *etcd.Member
 
 	// Facts are what Record writes.
 	Facts *Facts

@@ -181,3 +181,28 @@ func TestARemovedMemberEndsAndStaysOut(t *testing.T) {
 		t.Error("it comes back")
 	}
 }
+
+// What real etcd does, and no operator expects: see docs/robustness.md.
+func TestALastMemberThatIsKilledBeforeItWritesDownThatItIsAloneWaitsForEver(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		c := newCluster(t)
+		c.grow()
+		c.Loop.Run(6 * time.Second)
+		removed, last := c.members[1], c.members[0]
+		if err := c.Wait(last.Remove(removed.ID()), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		c.Loop.Run(time.Second)
+		if written {
+			if err := c.Wait(last.Update(), time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last.Kill()
+		again := c.start(0, last.Dir, 1, false)
+		c.Loop.Run(time.Minute)
+		if again.IsLeading() != written || again.IsServing() != written {
+			t.Errorf("written down %t: leads %t, answers %t", written, again.IsLeading(), again.IsServing())
+		}
+	}
+}

@@ -174,6 +174,9 @@ func (p *Process) Promote(id uint64) *Call {
 	return p.propose(Entry{Kind: entryPromote, ID: id})
 }
 
+// Update asks for a change of a member to what it is, which changes nothing.
+func (p *Process) Update() *Call { return p.propose(Entry{Kind: entryEmpty}) }
+
 // MoveLeader asks the leader to hand over.
 func (p *Process) MoveLeader(to uint64) *Call {
 	call := &Call{}

@@ -127,15 +127,18 @@ func (d *Disk) Writes() map[uint64]bool {
 // sync is what comes with every new entry and every new term.
 func (d *Disk) sync() { d.Synced = d.Commit }
 
-// forget goes back to what is on the disk for certain.
+// forget goes back to what is on the disk for certain. Who was removed is in the database
+// too, and is not forgotten: a vote is expected of such a member, and not accepted.
 func (d *Disk) forget(maxLearners int) {
 	if d.Synced == 0 || d.Synced >= d.Commit {
 		return
 	}
+	removed := d.List.Removed
 	d.Commit, d.List = d.Synced, &Membership{}
 	for d.Applied = 0; d.Applied < d.Commit; d.Applied++ {
 		d.List, _ = d.List.apply(d.Log[d.Applied], maxLearners)
 	}
+	d.List = &Membership{Members: d.List.Members, Removed: removed}
 }
 
 // Clone returns a copy that shares nothing that changes.

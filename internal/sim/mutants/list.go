@@ -32,6 +32,7 @@ var mutants = []mutant{
 	{"dead learners are not given up", "plan/members.go", "if !m.IsLearner() {\n\t\t\tcontinue", "if true {\n\t\t\tcontinue"},
 	{"volumes of removed members stay", "plan/members.go", "case m.Pod == nil && m.Claim != nil && m.Claim.DeletionTimestamp == nil:", "case false:"},
 	{"pods of removed members stay", "plan/members.go", "case m.Pod != nil && m.Pod.DeletionTimestamp == nil:", "case false:"},
+	{"the last voter does not write down that it is alone", "plan/members.go", "p.votes.Voters == 1 && m.IsVoter()", "p.votes.Voters < 0 && m.IsVoter()"},
 	{"one member too many is always wanted", "plan/members.go", "if p.wantsSurge() {", "if true {"},
 	{"a pod that has ended stays", "plan/members.go", "case isFinished(m.Pod):\n\t\treturn &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: \"the pod has ended; the member gets a new one on its own volume\"}\n\tcase waitsToJoin", "case waitsToJoin"},
 	{"no successor for what cannot be changed in place", "plan/change.go", "return p.byNewMember(&m) && !p.makeRoomFirst(&m) })", "return false && p.byNewMember(&m) && !p.makeRoomFirst(&m) })"},
