@@ -31,43 +31,49 @@ func BenchmarkBackupOfAGibibyte(b *testing.B) {
 	etcd := startEtcd(b, "v3.6.16", 1, "--quota-backend-bytes", strconv.Itoa(4<<30))
 	etcd.fill(1024)
 	for b.Loop() {
-		reference := etcdctlSave(b, etcd)
+		var reference float64
+		rates := map[string]float64{}
+		for range 2 { // by turns, the best of each: the machine has other things to do
+			reference = max(reference, etcdctlSave(b, etcd))
+			for _, kind := range []stores.Kind{{Name: "File", Start: stores.StartFile}, {Name: "S3", Start: stores.StartS3}} {
+				rate, memory, whole := backUp(b, etcd, kind)
+				rates[kind.Name] = max(rates[kind.Name], rate)
+				b.ReportMetric(float64(memory)/(1<<20), kind.Name+"-peak-MiB")
+				b.ReportMetric(float64(whole)/(1<<20), kind.Name+"-peak-with-program-MiB")
+				if memory > memoryLimit {
+					b.Errorf("%s: the operator used %d MiB, want at most %d", kind.Name, memory>>20, memoryLimit>>20)
+				}
+			}
+		}
 		b.ReportMetric(reference/1e6, "etcdctl-MB/s")
-		for _, kind := range []stores.Kind{{Name: "File", Start: stores.StartFile}, {Name: "S3", Start: stores.StartS3}} {
-			rate, memory, whole := backUp(b, etcd, kind)
-			b.ReportMetric(rate/1e6, kind.Name+"-MB/s")
-			b.ReportMetric(float64(memory)/(1<<20), kind.Name+"-peak-MiB")
-			b.ReportMetric(float64(whole)/(1<<20), kind.Name+"-peak-with-program-MiB")
-			if memory > memoryLimit {
-				b.Errorf("%s: the operator used %d MiB, want at most %d", kind.Name, memory>>20, memoryLimit>>20)
-			}
-			// What a server does with the bytes is its own affair; a file compares with a file.
-			if kind.Name == "File" && rate < leastRate*reference {
-				b.Errorf("%s: %.0f MB/s, want at least %.1f of etcdctl's %.0f MB/s", kind.Name, rate/1e6, leastRate, reference/1e6)
-			}
+		for name, rate := range rates {
+			b.ReportMetric(rate/1e6, name+"-MB/s")
+		}
+		// What a server does with the bytes is its own affair; a file compares with a file.
+		if rates["File"] < leastRate*reference {
+			b.Errorf("%.0f MB/s, want at least %.1f of etcdctl's %.0f MB/s", rates["File"]/1e6, leastRate, reference/1e6)
 		}
 	}
 }
 
-// etcdctlSave returns the bytes in a second of etcdctl snapshot save, the better of two.
+// etcdctlSave returns the bytes in a second of etcdctl snapshot save.
 func etcdctlSave(b *testing.B, etcd *etcdCluster) float64 {
 	b.Helper()
-	best := 0.0
-	for i := range 2 {
-		file := filepath.Join(b.TempDir(), fmt.Sprint(i))
-		cmd := exec.CommandContext(b.Context(), filepath.Join(programs.Etcd["v3.6.16"], "etcdctl"), "--endpoints", etcd.urls()[0], "snapshot", "save", file)
-		began := time.Now()
-		if out, err := cmd.CombinedOutput(); err != nil {
-			b.Fatalf("etcdctl snapshot save: %v\n%s", err, out)
-		}
-		took := time.Since(began)
-		info, err := os.Stat(file)
-		if err != nil {
-			b.Fatal(err)
-		}
-		best = max(best, float64(info.Size())/took.Seconds())
+	file := filepath.Join(b.TempDir(), "snapshot")
+	cmd := exec.CommandContext(b.Context(), filepath.Join(programs.Etcd["v3.6.16"], "etcdctl"), "--endpoints", etcd.urls()[0], "snapshot", "save", file)
+	began := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("etcdctl snapshot save: %v\n%s", err, out)
 	}
-	return best
+	took := time.Since(began)
+	info, err := os.Stat(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		b.Fatal(err)
+	}
+	return float64(info.Size()) / took.Seconds()
 }
 
 // backUp returns the bytes in a second of a backup, and the most memory that the operator had: its own,
