@@ -98,7 +98,8 @@ test-e2e: ## Tests on the lab: real nodes, real pods (root)
 	@hack/need-root.sh "run the tests on the lab"
 	@$(MAKE) lab-image
 	go -C lab test -timeout 20m -count=1 $(TEST_ARGS) ./labtest
-	go -C test test -timeout 60m -count=1 -p 1 $(TEST_ARGS) ./e2e/...
+	# They wait more than they work: more of them at once than there are processors.
+	go -C test test -timeout 60m -count=1 -p 1 -parallel 4 $(TEST_ARGS) ./e2e/...
 	$(BREAK) $(TEST_ARGS) -args -chaos $(or $(CHAOS),3m) -seed $(SEED)
 
 # It breaks nodes and the API server: nothing else may run on the lab beside it.
