@@ -34,7 +34,7 @@ var bases = []Scenario{
 }
 
 // enoughForLost is how long a cluster is watched that faults have destroyed, and
-// longForLost how long one of sixteen is: until the operator's longest patience is over.
+// longForLost how long a few are: until the operator's longest patience is over.
 const (
 	enoughForLost = 20 * time.Second
 	longForLost   = 12 * time.Minute
@@ -67,7 +67,7 @@ func RandomSchedule(seed uint64) Schedule {
 		s.Base = fromNothing + r.IntN(len(bases)-fromNothing)
 	}
 	at := time.Duration(0)
-	for range 1 + r.IntN(5) {
+	for range 1 + r.IntN(4) {
 		// Most faults come close to each other: that is where it gets difficult.
 		if r.IntN(4) == 0 {
 			at += time.Duration(r.IntN(40_000)) * time.Millisecond
@@ -117,7 +117,7 @@ func (s Schedule) Play(trace func(string)) error {
 func (w *World) mustRecover() error {
 	begin := w.Loop.Now()
 	enough := begin + enoughForLost
-	if w.Seed%16 == 0 {
+	if w.Seed%64 == 0 {
 		enough = begin + longForLost
 	}
 	lost := func() bool {
