@@ -46,11 +46,7 @@ func (s *sources) check(ctx context.Context, r *v1beta2.EtcdRestore, count *atom
 		err = head.verdict()
 	}
 	if err != nil {
-		err = blame(ctx, err)
-		if errors.Is(err, snapshot.ErrBroken) {
-			return Outcome{}, refuse(ReasonBroken, fmt.Errorf("%s is no whole snapshot of etcd (%w); name another backup", from.url, err))
-		}
-		return Outcome{}, err
+		return Outcome{}, brokenAt(from.url, blame(ctx, err))
 	}
 	return Outcome{Backup: describe(from), ClusterSpec: keptSpec(from.facts)}, nil
 }

@@ -104,9 +104,17 @@ func (s *sources) open(ctx context.Context, r *v1beta2.EtcdRestore) (*opened, er
 	snap, facts, err := snapshot.Open(ctx, st, key, identities, "")
 	if err != nil {
 		_ = st.Close()
-		return nil, err
+		return nil, brokenAt(st.URL(key), err)
 	}
 	return &opened{Opened: snap, facts: facts, key: key, url: st.URL(key), store: st}, nil
+}
+
+// brokenAt refuses a backup that is no whole snapshot. Other errors are passed on as they are.
+func brokenAt(url string, err error) error {
+	if !errors.Is(err, snapshot.ErrBroken) {
+		return err
+	}
+	return refuse(ReasonBroken, fmt.Errorf("%s is no whole snapshot of etcd (%w); name another backup", url, err))
 }
 
 // identities are the keys that can read an encrypted backup.
