@@ -35,12 +35,13 @@ func (w *World) Settle() error {
 func (w *World) Clone(seed uint64, lag int, trace func(string)) *World {
 	c := &World{
 		Options: w.Options, Loop: clock.At(w.Loop.Now()), Rand: rand.New(rand.NewPCG(seed, 0x5eed)),
-		injections: map[int]Fate{}, unpullable: maps.Clone(w.unpullable),
+		injections: map[int]Fate{}, unpullable: maps.Clone(w.unpullable), backups: maps.Clone(w.backups),
 	}
 	c.Seed, c.Lag, c.Trace = seed, lag, trace
 	c.Kube = w.Kube.Clone(c.Loop, c.Rand)
 	c.Universe = c.Kube.Universe
 	c.Kube.Pullable = func(image string) bool { return !c.unpullable[image] }
+	c.Kube.Snapshot = c.fetched
 	c.truth = newTruth(c)
 	c.truth.list, c.truth.bootstraps, c.truth.consented = w.truth.list, maps.Clone(w.truth.bootstraps), w.truth.consented
 	c.truth.served = maps.Clone(w.truth.served)
@@ -48,6 +49,7 @@ func (w *World) Clone(seed uint64, lag int, trace func(string)) *World {
 	c.Kube.Watch = func(kind kubemodel.Kind, before, after client.Object) {
 		c.operator.happened(kind)
 		c.truth.happened(kind, before, after)
+		c.restoreOperator(kind, before, after)
 	}
 	c.operator = startOperator(c)
 	c.operator.wakeAt = w.operator.wakeAt

@@ -62,6 +62,7 @@ func startOperator(w *World) *operator {
 			Random:      w.random,
 			Together:    o.together,
 			Nodes:       o.cache,
+			Recovery:    live,
 		},
 		Actor:  &act.Actor{Kube: live, Etcd: connector},
 		Events: w.truth,

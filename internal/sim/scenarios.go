@@ -125,7 +125,7 @@ var (
 
 // Scenarios are the stories that are told clean, with every crash, and with every pair of crashes.
 func Scenarios() []Scenario {
-	return []Scenario{
+	return append([]Scenario{
 		with(Scenario{Name: "create", Options: emptyDir}),
 		with(Scenario{Name: "create one", Options: Options{Size: 1}}),
 		with(Scenario{Name: "create with volumes", Options: volumes}),
@@ -214,7 +214,7 @@ func Scenarios() []Scenario {
 		deletion("delete", emptyDir),
 		deletion("delete with volumes", volumes),
 		adoption(),
-	}
+	}, restoreScenarios()...)
 }
 
 func changeEnv() Act {

@@ -62,6 +62,9 @@ func newTruth(w *World) *truth {
 
 func (t *truth) bootstrapped(p *etcdmodel.Process) {
 	pod := t.w.Kube.Pod(p.Flags.Name)
+	if pod != nil && manifests.Incarnation(pod) != "" {
+		t.w.broken("pod %s of a restored cluster starts an empty one", pod.Name)
+	}
 	if pod == nil || len(pod.OwnerReferences) == 0 || pod.Annotations[manifests.AnnotationPolicy] == "" {
 		return // of another operator
 	}
@@ -87,6 +90,7 @@ func (t *truth) leader() *etcdmodel.Process {
 
 // check holds what must be true after every effect and at every rest.
 func (t *truth) check() {
+	t.oneServes()
 	l := t.leader()
 	if l == nil {
 		return
@@ -234,6 +238,10 @@ func (t *truth) beforeWrite(e kubemodel.Effect) {
 		case kubemodel.Pods:
 			t.beforePodDeletion(e)
 		case kubemodel.Claims:
+			if e.From != nil && t.isFormer(e.From) {
+				t.beforeFormerVolume(e.Object.GetName())
+				return
+			}
 			t.onlyCopy(e.Object.GetName(), "deleting the volume of")
 		}
 	case "patch":
@@ -247,6 +255,9 @@ func (t *truth) beforeWrite(e kubemodel.Effect) {
 func (t *truth) beforePodDeletion(e kubemodel.Effect) {
 	pod, ok := e.From.(*corev1.Pod)
 	if !ok || pod.UID != e.Object.GetUID() || pod.DeletionTimestamp != nil {
+		return
+	}
+	if t.isFormer(pod) && t.beforeFormer(pod) {
 		return
 	}
 	if t.w.Kube.Find(kubemodel.Claims, pod.Name) == nil {
@@ -376,7 +387,7 @@ func (t *truth) isDoomed(name string) bool {
 }
 
 // happened looks at every change in Kubernetes.
-func (t *truth) happened(kind kubemodel.Kind, _, after client.Object) {
+func (t *truth) happened(kind kubemodel.Kind, before, after client.Object) {
 	if pod, ok := after.(*corev1.Pod); ok && kind == kubemodel.Pods && len(pod.OwnerReferences) > 0 && kubemodel.Ready(pod) {
 		t.served[pod.OwnerReferences[0].UID] = true
 	}
@@ -390,6 +401,7 @@ func (t *truth) happened(kind kubemodel.Kind, _, after client.Object) {
 		if cluster.Annotations[manifests.AnnotationBootstrapAgain] != "" {
 			t.consented = true
 		}
+		t.restoring(before, after)
 	}
 }
 

@@ -67,8 +67,10 @@ type World struct {
 	steps      []string
 	violation  error
 	unpullable map[string]bool
-	apiFails   int
-	mended     bool
+	// backups are what can be restored, by name.
+	backups  map[string]*etcdmodel.Disk
+	apiFails int
+	mended   bool
 }
 
 // Fate is what becomes of an effect.
@@ -102,11 +104,12 @@ func New(o Options) *World {
 	if o.Version == "" {
 		o.Version = "3.6.16"
 	}
-	w := &World{Options: o, Loop: &clock.Loop{}, Rand: rand.New(rand.NewPCG(o.Seed, 0x5eed)), injections: map[int]Fate{}, unpullable: map[string]bool{}}
+	w := &World{Options: o, Loop: &clock.Loop{}, Rand: rand.New(rand.NewPCG(o.Seed, 0x5eed)), injections: map[int]Fate{}, unpullable: map[string]bool{}, backups: map[string]*etcdmodel.Disk{}}
 	w.Universe = &etcdmodel.Universe{Loop: w.Loop, Rand: w.Rand}
 	w.Kube = kubemodel.New(w.Loop, w.Rand, w.Universe)
 	w.Kube.LocalVolumes, w.Kube.Sealed = o.LocalVolumes, o.Sealed
 	w.Kube.Pullable = func(image string) bool { return !w.unpullable[image] }
+	w.Kube.Snapshot = w.fetched
 	w.truth = newTruth(w)
 	w.writer = &writer{w: w}
 	for i := range o.Nodes {
@@ -119,6 +122,7 @@ func New(o Options) *World {
 	w.Kube.Watch = func(kind kubemodel.Kind, before, after client.Object) {
 		w.operator.happened(kind)
 		w.truth.happened(kind, before, after)
+		w.restoreOperator(kind, before, after)
 	}
 	w.operator = startOperator(w)
 	w.writer.start()

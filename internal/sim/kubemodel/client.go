@@ -97,6 +97,10 @@ func getFrom(list []client.Object, name string, into client.Object) error {
 		*o = *list[i].(*corev1.Node)
 	case *corev1.Secret:
 		*o = *list[i].(*corev1.Secret)
+	case *v1beta2.EtcdBackup:
+		*o = *list[i].(*v1beta2.EtcdBackup)
+	case *v1beta2.EtcdRestore:
+		*o = *list[i].(*v1beta2.EtcdRestore)
 	case *metav1.PartialObjectMetadata:
 		o.ObjectMeta = list[i].(*corev1.Secret).ObjectMeta
 	default:

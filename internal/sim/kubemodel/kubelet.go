@@ -37,6 +37,8 @@ type podRuntime struct {
 	dir     *etcdmodel.Dir
 	process *etcdmodel.Process
 
+	fillEnded *corev1.ContainerStateTerminated
+	fillFails int32
 	gateSince time.Duration
 	gateEnded *corev1.ContainerStateTerminated
 	gateFails int32
@@ -153,15 +155,19 @@ func (k *Kube) inContact(node string) bool { return k.isUp(node) && !k.cuts[node
 func (k *Kube) startPod(rt *podRuntime) {
 	k.uids++
 	rt.ip = fmt.Sprintf("10.0.%d.%d", k.uids/250, k.uids%250+1)
-	rt.gateSince, rt.gateEnded = k.Loop.Now(), nil
+	rt.gateSince, rt.gateEnded, rt.fillEnded = k.Loop.Now(), nil, nil
 	k.report(rt)
-	k.gate(rt)
+	k.fill(rt)
 }
 
 // gate is the init container.
 func (k *Kube) gate(rt *podRuntime) {
 	pod := k.Pod(rt.name)
 	if pod == nil || pod.UID != rt.uid {
+		return
+	}
+	if mustWait(pod) {
+		k.later(rt, gatePause, func() { k.gate(rt) })
 		return
 	}
 	if rt.dir.Disk == nil && hasGate(pod) {
@@ -272,7 +278,7 @@ func (k *Kube) swapImage(rt *podRuntime) {
 	}
 	rt.ready = false
 	if rt.gateEnded == nil || rt.gateEnded.ExitCode != 0 {
-		k.gate(rt)
+		k.fill(rt)
 		return
 	}
 	k.startEtcd(rt)

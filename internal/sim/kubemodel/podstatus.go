@@ -37,7 +37,7 @@ func (k *Kube) report(rt *podRuntime) {
 	default:
 		gate.State.Terminated = rt.gateEnded
 	}
-	s.InitContainerStatuses = []corev1.ContainerStatus{gate}
+	s.InitContainerStatuses = append(fillStatus(pod, rt), gate)
 	etcd := corev1.ContainerStatus{Name: manifests.ContainerEtcd, Image: rt.image, RestartCount: rt.restarts, Ready: rt.ready}
 	if rt.containerID > 0 {
 		etcd.ContainerID = fmt.Sprintf("%s-%d", rt.uid, rt.containerID)
@@ -133,13 +133,13 @@ func (k *Kube) probe(rt *podRuntime) {
 }
 
 func hasGate(pod *corev1.Pod) bool {
-	return len(pod.Spec.InitContainers) > 0 && len(pod.Spec.InitContainers[0].Command) > 0 &&
-		strings.HasSuffix(pod.Spec.InitContainers[0].Command[0], "etcd-member-gate")
+	gate := initContainer(pod, manifests.ContainerGate)
+	return gate != nil && len(gate.Command) > 0 && strings.HasSuffix(gate.Command[0], "etcd-member-gate")
 }
 
 // peersAnswer is what the gate waits for.
 func (k *Kube) peersAnswer(pod *corev1.Pod) bool {
-	for _, arg := range pod.Spec.InitContainers[0].Command {
+	for _, arg := range initContainer(pod, manifests.ContainerGate).Command {
 		if hosts, ok := strings.CutPrefix(arg, "-peers="); ok {
 			for host := range strings.SplitSeq(hosts, ",") {
 				name, _, _ := strings.Cut(host, ".")

@@ -40,10 +40,12 @@ const (
 	Budgets
 	Nodes
 	Secrets
+	Backups
+	Restores
 	kinds
 )
 
-var kindNames = [kinds]string{"etcdclusters", "pods", "persistentvolumeclaims", "services", "poddisruptionbudgets", "nodes", "secrets"}
+var kindNames = [kinds]string{"etcdclusters", "pods", "persistentvolumeclaims", "services", "poddisruptionbudgets", "nodes", "secrets", "etcdbackups", "etcdrestores"}
 
 // Namespace is the only one.
 const Namespace = "default"
@@ -58,6 +60,8 @@ type Kube struct {
 	Pullable func(image string) bool
 	// LocalVolumes are bound to the node they were made on.
 	LocalVolumes bool
+	// Snapshot gives what can be fetched from a URL; nil where there is nothing.
+	Snapshot func(url string) *etcdmodel.Disk
 	// Watch is told of every change; before is nil for a new object, after for a deleted one.
 	Watch func(kind Kind, before, after client.Object)
 
@@ -104,6 +108,10 @@ func KindOf(object client.Object) Kind {
 		return Nodes
 	case *corev1.Secret, *metav1.PartialObjectMetadata:
 		return Secrets
+	case *v1beta2.EtcdBackup:
+		return Backups
+	case *v1beta2.EtcdRestore:
+		return Restores
 	}
 	panic("kubemodel: unknown kind of object")
 }
