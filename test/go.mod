@@ -9,8 +9,8 @@ replace (
 
 require (
 	filippo.io/age v1.3.2
-	github.com/anishathalye/porcupine v1.3.1
 	github.com/Azure/azure-sdk-for-go/sdk/storage/azblob v1.8.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/etcd-operator/etcd-operator v0.0.0-00010101000000-000000000000
 	github.com/etcd-operator/etcd-operator/lab v0.0.0-00010101000000-000000000000
 	github.com/go-logr/logr v1.4.4
