@@ -81,7 +81,7 @@ type explainer struct {
 
 // newExplainer prepares messages for a store of c.
 func newExplainer(c Config, bucketField, bucket, service string, permissions map[verb]string) explainer {
-	identity := "the identity of the backup operator's pod"
+	identity := "the identity of the operator's pod"
 	if c.SecretName != "" {
 		identity = fmt.Sprintf("the identity in secret %q", c.SecretName)
 	}
@@ -110,7 +110,7 @@ func (x explainer) explain(v verb, p Problem, code string, cause error) error {
 	case Full:
 		text = fmt.Sprintf("%s %q is full; free space in it, raise its quota, or lower maxBackups", x.bucketField, x.bucket)
 	case ClockSkew:
-		text = fmt.Sprintf("the clocks of the store at %s and of the backup operator's node differ too much; correct the node's time", x.service)
+		text = fmt.Sprintf("the clocks of the store at %s and of the operator's node differ too much; correct the node's time", x.service)
 	case Unreachable:
 		text = fmt.Sprintf("the store at %s does not answer; check endpoint, the network and the proxy settings", x.service)
 	case NoObject:

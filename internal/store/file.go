@@ -40,7 +40,7 @@ const (
 
 func openFile(_ context.Context, c Config, bucket string) (Store, error) {
 	if c.FileRoot == "" {
-		return nil, &Error{Problem: BadConfig, Text: "storageType File needs a volume: mount one into the backup operator's pod and name its folder with -file-store-dir"}
+		return nil, &Error{Problem: BadConfig, Text: "a store of type File needs a volume: mount one into the operator's pod and name its folder with -file-store-dir"}
 	}
 	for _, name := range strings.Split(c.Path, "/") {
 		if name == "" || strings.HasPrefix(name, ".") {
@@ -50,7 +50,7 @@ func openFile(_ context.Context, c Config, bucket string) (Store, error) {
 	x := newExplainer(c, "folder", bucket, c.FileRoot, map[verb]string{
 		writing: "write access", reading: "read access", listing: "read access", deleting: "write access",
 	})
-	x.identity = "the user of the backup operator's pod"
+	x.identity = "the user of the operator's pod"
 	// The volume itself is not created: where it is not mounted, the backup would end up in the
 	// container's own layer and be lost with it.
 	volume, err := os.OpenRoot(c.FileRoot)

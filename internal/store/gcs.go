@@ -93,7 +93,7 @@ func gcsTokens(c Config, transport *http.Transport) (auth.TokenProvider, error) 
 		creds, err := credentials.DetectDefault(detect)
 		if err != nil {
 			return nil, &Error{Problem: BadConfig, Err: err, Text: fmt.Sprintf(
-				"gcs has no credentials: put %s or %s into the secret that gcpSecret names, or give the backup operator's pod an identity", gcsCredentials, gcsToken)}
+				"gcs has no credentials: put %s or %s into the secret that gcpSecret names, or give the operator's pod an identity", gcsCredentials, gcsToken)}
 		}
 		return creds, nil
 	}
