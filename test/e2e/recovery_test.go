@@ -168,27 +168,26 @@ func TestRecoveryByBackup(t *testing.T) {
 	n.Kubectl("create", "-f", "example/etcd-restore-operator/deployment.yaml")
 	n.AwaitDeployment("etcd-backup-operator")
 	n.AwaitDeployment("etcd-restore-operator")
-	c := recovering(n, "backup", "{mode: Backup, backupName: regular, patienceSeconds: 5}")
+	c := recovering(n, "backup", "{mode: Backup, backupName: once, patienceSeconds: 5}")
 	c.awaitReady()
 	c.fill(20)
 	n.Apply(`
 apiVersion: etcd.database.coreos.com/v1beta2
 kind: EtcdBackup
-metadata: {name: regular}
+metadata: {name: once}
 spec:
   etcdEndpoints: ["http://backup-client:2379"]
   storageType: S3
-  backupPolicy: {backupIntervalInSecond: 3600, maxBackups: 2}
   s3: {path: ` + s3.Path("recovery") + `, awsSecret: aws}
 `)
-	awaitBackup(n, "regular", func(b *v1beta2.EtcdBackup) bool { return len(b.Status.Backups) > 0 })
+	awaitBackup(n, "once", func(b *v1beta2.EtcdBackup) bool { return b.Status.Succeeded })
 	before := c.get().Status.ClusterID
 	c.fill(40) // of which the backup has 20
 	c.loseTwo()
 	c.awaitOther(before)
 	c.mustHave(20)
 	c.mustOwnClaims()
-	if said := c.message("Restoring"); !strings.Contains(said, "recovery_v") || !strings.Contains(said, "ago") {
+	if said := c.message("Restoring"); !strings.Contains(said, "EtcdBackup once") || !strings.Contains(said, "ago") {
 		t.Errorf("the events say %q", said)
 	}
 }
