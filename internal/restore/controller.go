@@ -230,11 +230,7 @@ func (c *reconciler) act(ctx context.Context, o Observation, step Step) (ctrl.Re
 		return c.request(ctx, o, s)
 
 	case Follow:
-		if err := c.ensureTicket(ctx, r); err != nil {
-			return ctrl.Result{}, err
-		}
-		_, err := c.writeStatus(ctx, o, step)
-		return requeueAt(o.Now, s.Until), err
+		return ctrl.Result{}, c.follow(ctx, o, s)
 
 	case Finish:
 		return ctrl.Result{}, c.finish(ctx, o, s)
@@ -272,6 +268,17 @@ func (c *reconciler) accept(ctx context.Context, o Observation, s Accept) error 
 	}
 	c.note(written, corev1.EventTypeNormal, "BackupChecked", "%s", found(written, o.Now))
 	return nil
+}
+
+// follow reports how far the etcd-operator is. The ticket is looked after as long as somebody needs it.
+func (c *reconciler) follow(ctx context.Context, o Observation, s Follow) error {
+	if phase := s.Stage.Phase; phase == v1beta2.RestorePhaseRequested || phase == v1beta2.RestorePhaseFetching {
+		if err := c.ensureTicket(ctx, o.Restore); err != nil {
+			return err
+		}
+	}
+	_, err := c.writeStatus(ctx, o, s)
+	return err
 }
 
 // finish writes down how a restore ended, and tells everybody.

@@ -104,8 +104,12 @@ func (i *identities) refresh(ctx context.Context, now time.Time) error {
 			return err
 		}
 		secret.Type = corev1.SecretTypeOpaque
-		// Another replica may be quicker; its one is read at the next attempt, which comes soon.
-		if err := i.client.Create(ctx, secret); err != nil {
+		err = i.client.Create(ctx, secret)
+		if apierrors.IsAlreadyExists(err) {
+			// Another replica was quicker.
+			err = i.secrets.Get(ctx, client.ObjectKeyFromObject(secret), secret)
+		}
+		if err != nil {
 			return fmt.Errorf("creating Secret %s: %w", IdentitySecret, err)
 		}
 	case err != nil:

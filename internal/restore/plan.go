@@ -82,10 +82,7 @@ type Accept struct{ Outcome Outcome }
 type Request struct{ Spec *v1beta2.ClusterSpec }
 
 // Follow reports how far the etcd-operator is.
-type Follow struct {
-	Stage Stage
-	Until time.Time
-}
+type Follow struct{ Stage Stage }
 
 // Finish writes down how it ended. Problem is nil for a success.
 type Finish struct {

@@ -86,12 +86,12 @@ func (c *reconciler) ensureTicket(ctx context.Context, r *v1beta2.EtcdRestore) e
 		return errNoIdentity
 	}
 	want := ticketOf(r, who)
-	err := c.client.Create(ctx, want)
-	if !apierrors.IsAlreadyExists(err) {
-		return wrap(err, "creating Secret %s/%s", want.Namespace, want.Name)
-	}
 	have := &corev1.Secret{}
-	if err := c.secrets.Get(ctx, client.ObjectKeyFromObject(want), have); err != nil {
+	err := c.secrets.Get(ctx, client.ObjectKeyFromObject(want), have)
+	if apierrors.IsNotFound(err) {
+		return wrap(c.client.Create(ctx, want), "creating Secret %s/%s", want.Namespace, want.Name)
+	}
+	if err != nil {
 		return fmt.Errorf("reading Secret %s/%s: %w", want.Namespace, want.Name, err)
 	}
 	if !metav1.IsControlledBy(have, r) {
