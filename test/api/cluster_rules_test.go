@@ -107,6 +107,23 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 			want: "spec.nodeLostToleranceSeconds: Invalid value: -5: must be 0 or more",
 		},
 
+		{name: "recovery from a survivor", spec: "{size: 3, recovery: {mode: Survivor, patienceSeconds: 0, allowDataLoss: true}}"},
+		{name: "recovery from a backup", spec: "{size: 3, recovery: {mode: Backup, backupName: nightly}}"},
+		{name: "recovery by hand", spec: "{size: 3, recovery: {mode: Manual}}"},
+		{name: "an empty recovery", spec: "{size: 3, recovery: {}}"},
+		{
+			name: "unknown recovery mode", spec: "{size: 3, recovery: {mode: Auto}}",
+			want: `spec.recovery.mode: Invalid value: "Auto": must be Manual, which is the default, Survivor or Backup`,
+		},
+		{
+			name: "recovery from no backup", spec: "{size: 3, recovery: {mode: Backup}}",
+			want: "spec.recovery.backupName: Required value: must be set, because mode is Backup",
+		},
+		{
+			name: "negative patience with lost members", spec: "{size: 3, recovery: {patienceSeconds: -1}}",
+			want: "spec.recovery.patienceSeconds: Invalid value: -1: must be 0 or more",
+		},
+
 		{name: "keep the volumes", spec: "{size: 3, deletionPolicy: Retain}"},
 		{
 			name: "unknown deletion policy", spec: "{size: 3, deletionPolicy: Keep}",
