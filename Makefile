@@ -85,7 +85,7 @@ test-mutants: ## Deliberate faults in the operator, each of which the simulation
 	go run ./internal/sim/mutants
 
 # So many sequences that are compared at the same time leave two cores room for etcd's timing.
-PLAYERS ?= 14
+PLAYERS ?= 24
 SEQUENCES ?= 2000
 test-conform: ## The simulation's model of etcd against etcd 3.5, 3.6 and 3.7 (SEQUENCES=2000)
 	cd test/simconform && go test -count=1 -timeout 6h -parallel $(PLAYERS) $(TEST_ARGS) -args -sequences $(SEQUENCES) -seed $(SEED)
