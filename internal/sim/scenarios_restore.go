@@ -36,13 +36,8 @@ func withdraw(w *World) {
 // asBefore ends when the object stands for the cluster again that it began with.
 func asBefore(w *World) bool { return w.isSettled(w) && w.Cluster().Status.Incarnation() == "" }
 
-func recovery(mode v1beta2.RecoveryMode, adjust func(*v1beta2.RecoveryPolicy)) Act {
-	return change("recovery", func(s *v1beta2.ClusterSpec) {
-		s.Recovery = &v1beta2.RecoveryPolicy{Mode: mode, BackupName: "regular"}
-		if adjust != nil {
-			adjust(s.Recovery)
-		}
-	})
+func recovery(mode v1beta2.RecoveryMode) Act {
+	return change("recovery", func(s *v1beta2.ClusterSpec) { s.Recovery = &v1beta2.RecoveryPolicy{Mode: mode, BackupName: "regular"} })
 }
 
 // loseTwo destroys the data of all members but one at the same moment.
@@ -126,9 +121,9 @@ func restoreScenarios() []Scenario {
 		with(Scenario{Name: "restore with as many nodes as members", Options: Options{Nodes: 3}},
 			change("antiAffinity", func(s *v1beta2.ClusterSpec) { policy(s).AntiAffinity = true }), backup("b1"), restore("r1", "b1", false)),
 		with(Scenario{Name: "power cut after a restore", Options: emptyDir}, append([]Act{backup("b1"), restore("r1", "b1", false)}, powerCut()...)...),
-		with(Scenario{Name: "a survivor", Options: emptyDir}, recovery(v1beta2.RecoverySurvivor, nil), loseTwo(recovered)),
-		with(Scenario{Name: "a survivor with volumes", Options: volumes}, recovery(v1beta2.RecoverySurvivor, nil), loseTwo(recovered)),
-		with(Scenario{Name: "two survivors of five", Options: Options{Size: 5, Nodes: 6, Volumes: true}}, recovery(v1beta2.RecoverySurvivor, nil), Act{
+		with(Scenario{Name: "a survivor", Options: emptyDir}, recovery(v1beta2.RecoverySurvivor), loseTwo(recovered)),
+		with(Scenario{Name: "a survivor with volumes", Options: volumes}, recovery(v1beta2.RecoverySurvivor), loseTwo(recovered)),
+		with(Scenario{Name: "two survivors of five", Options: Options{Size: 5, Nodes: 6, Volumes: true}}, recovery(v1beta2.RecoverySurvivor), Act{
 			Name: "lose three", Until: recovered, Do: func(w *World) {
 				for _, pod := range w.Members()[2:] {
 					w.Kube.LoseVolume(pod.Name)
@@ -137,9 +132,9 @@ func restoreScenarios() []Scenario {
 				w.truth.survives()
 			},
 		}),
-		with(Scenario{Name: "the newest backup", Options: volumes}, recovery(v1beta2.RecoveryBackup, nil),
+		with(Scenario{Name: "the newest backup", Options: volumes}, recovery(v1beta2.RecoveryBackup),
 			Act{Name: "backup", Do: regular, Until: after(5 * time.Second)}, loseTwo(recovered)),
-		with(Scenario{Name: "the newest backup, with nothing left", Options: emptyDir}, recovery(v1beta2.RecoveryBackup, nil),
+		with(Scenario{Name: "the newest backup, with nothing left", Options: emptyDir}, recovery(v1beta2.RecoveryBackup),
 			Act{Name: "backup", Do: regular, Until: after(5 * time.Second)}, Act{Name: "lose all", Until: recovered, Do: func(w *World) {
 				for _, pod := range w.Members() {
 					w.Kube.DestroyNode(pod.Spec.NodeName)
@@ -149,7 +144,7 @@ func restoreScenarios() []Scenario {
 			}}),
 		with(Scenario{Name: "manual recovery touches nothing", Options: volumes}, loseTwo(reason(string(plan.QuorumLost))),
 			Act{Name: "watch", Do: func(*World) {}, Until: after(20 * time.Minute)}),
-		with(Scenario{Name: "members that may come back are waited for", Options: volumes}, recovery(v1beta2.RecoverySurvivor, nil),
+		with(Scenario{Name: "members that may come back are waited for", Options: volumes}, recovery(v1beta2.RecoverySurvivor),
 			Act{Name: "two nodes fail", Do: func(w *World) {
 				for _, pod := range w.Members()[1:] {
 					w.Kube.FailNode(pod.Spec.NodeName)

@@ -155,8 +155,8 @@ func (p *planner) recoverFromSurvivor() (*Step, string) {
 	if m == nil {
 		return nil, "spec.recovery.mode is Survivor, but no member answers whose data could be taken: restore a backup with an EtcdRestore"
 	}
-	if !p.secretsForNewPods() {
-		return nil, "spec.recovery.mode is Survivor, but a secret is missing for a new member"
+	if !p.secretsForNewPods() || p.isNameTaken() {
+		return nil, "spec.recovery.mode is Survivor: a new member is about to be made of the data of member " + m.Name
 	}
 	step := p.recordRestore(p.cluster.Status.Bootstrap, &v1beta2.BootstrapRestore{
 		UID: "survivor-" + p.s.NewName, Member: m.Name, RevisionBump: survivorBump,

@@ -49,7 +49,7 @@ func (p *planner) restoreRequest(record *v1beta2.BootstrapStatus) *Step {
 		p.restoreCannotBegin(record, WaitingForSecret, missing)
 		return nil
 	}
-	if !p.secretsForNewPods() {
+	if !p.secretsForNewPods() || p.isNameTaken() {
 		p.stopped = !isStarted(record)
 		return nil
 	}
@@ -83,6 +83,18 @@ func (p *planner) ticketMissing(name string) string {
 		}
 	}
 	return ""
+}
+
+// isNameTaken reports whether the name that a new first member would get is that of a pod
+// or a claim which is there. The next look brings another one.
+func (p *planner) isNameTaken() bool {
+	name := manifests.MemberName(p.cluster.Name, p.s.NewName)
+	taken := slices.ContainsFunc(slices.Concat(p.s.Pods, p.s.Former.Pods), func(o corev1.Pod) bool { return o.Name == name }) ||
+		slices.ContainsFunc(slices.Concat(p.s.Claims, p.s.Former.Claims), func(o corev1.PersistentVolumeClaim) bool { return o.Name == name })
+	if taken {
+		p.again(soon)
+	}
+	return taken
 }
 
 // recordRestore is the first write of the chain.
@@ -164,7 +176,7 @@ func (p *planner) dismiss(record *v1beta2.BootstrapStatus) *Step {
 		switch {
 		case stays(record, pod):
 		case pod.DeletionTimestamp == nil:
-			return &Step{Kind: Delete, Member: pod.Name, From: pod, Event: EventDeleted, Why: "pod " + pod.Name + " is of a cluster that a restore has replaced: delete it"}
+			return &Step{Kind: Delete, Member: pod.Name, From: pod, Event: EventDeleted, Why: "pod " + pod.Name + " is of a cluster that this one has taken the place of: delete it"}
 		case slices.Contains(pod.Finalizers, manifests.FinalizerSeed):
 			return p.changePod(pod, "let go of the pod "+pod.Name, LetGo)
 		}
@@ -337,7 +349,7 @@ func (p *planner) formerVolumes() *Step {
 			manifests.Keep(p.cluster, kept)
 			return &Step{Kind: Change, Member: claim.Name, From: claim, Object: kept, Event: EventVolumeKept, Why: "keep the volume " + claim.Name + " of the cluster before, as the restore asks for"}
 		default:
-			return &Step{Kind: Delete, Member: claim.Name, From: claim, Event: EventDeleted, Why: "the restored cluster is whole: delete the volume " + claim.Name + " of the one before"}
+			return &Step{Kind: Delete, Member: claim.Name, From: claim, Event: EventDeleted, Why: "the cluster is whole: delete the volume " + claim.Name + " of one that it has taken the place of"}
 		}
 	}
 	return nil
