@@ -147,7 +147,7 @@ func (s *server) authorized(req *http.Request, r *v1beta2.EtcdRestore) bool {
 // taken for a whole one.
 func (s *server) send(w http.ResponseWriter, req *http.Request, r *v1beta2.EtcdRestore) {
 	logger := ctrllog.FromContext(req.Context()).WithValues("namespace", r.Namespace, "name", r.Name, "to", req.RemoteAddr)
-	from, err := s.sources.open(req.Context(), r)
+	from, err := s.sources.stream(req.Context(), r)
 	if err != nil {
 		problem := problemOf(err)
 		logger.Info("the backup cannot be served", "reason", problem.Reason, "message", problem.Message)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"filippo.io/age"
 	corev1 "k8s.io/api/core/v1"
@@ -83,30 +84,63 @@ type opened struct {
 // Close implements io.Closer.
 func (s *opened) Close() error { return errors.Join(s.Opened.Close(), s.store.Close()) }
 
-// open opens the backup that an object names.
+// open opens the backup that an object names, to check it.
 func (s *sources) open(ctx context.Context, r *v1beta2.EtcdRestore) (*opened, error) {
+	o := &opened{}
+	return o, s.with(ctx, r, func(st store.Store, key string, identities []age.Identity) (err error) {
+		o.store, o.key, o.url = st, key, st.URL(key)
+		o.Opened, o.facts, err = snapshot.Open(ctx, st, key, identities, "")
+		return err
+	})
+}
+
+// stream opens the backup for a member, which knows its sum and checks it.
+func (s *sources) stream(ctx context.Context, r *v1beta2.EtcdRestore) (io.ReadCloser, error) {
+	var body io.ReadCloser
+	var from store.Store
+	err := s.with(ctx, r, func(st store.Store, key string, identities []age.Identity) (err error) {
+		from = st
+		body, err = snapshot.OpenUnchecked(ctx, st, key, identities)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{body, both{body, from}}, nil
+}
+
+// both closes two things.
+type both [2]io.Closer
+
+// Close implements io.Closer.
+func (b both) Close() error { return errors.Join(b[0].Close(), b[1].Close()) }
+
+// with opens the store of the backup that an object names. Where use fails, the store is closed again.
+func (s *sources) with(ctx context.Context, r *v1beta2.EtcdRestore, use func(store.Store, string, []age.Identity) error) error {
 	c, err := sourceOf(r)
 	if err != nil {
-		return nil, refuse(ReasonInvalid, err)
+		return refuse(ReasonInvalid, err)
 	}
 	c.FileRoot = s.fileRoot
 	if c.Secret, err = s.read(ctx, r.Namespace, secretFields[c.Kind], c.SecretName); err != nil {
-		return nil, err
+		return err
 	}
 	identities, err := s.identities(ctx, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	st, key, err := store.Open(ctx, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	snap, facts, err := snapshot.Open(ctx, st, key, identities, "")
-	if err != nil {
+	if err := use(st, key, identities); err != nil {
 		_ = st.Close()
-		return nil, brokenAt(st.URL(key), err)
+		return brokenAt(st.URL(key), err)
 	}
-	return &opened{Opened: snap, facts: facts, key: key, url: st.URL(key), store: st}, nil
+	return nil
 }
 
 // brokenAt refuses a backup that is no whole snapshot. Other errors are passed on as they are.

@@ -183,7 +183,7 @@ func Write(ctx context.Context, s store.Store, key string, from io.Reader, f For
 // identities may be nil for an object that is not encrypted. wantSHA256 is the sum of the stored bytes,
 // as a status has it; empty means the one in the object's metadata, where that has one.
 func Open(ctx context.Context, s store.Store, key string, identities []age.Identity, wantSHA256 string) (*Opened, Facts, error) {
-	body, object, err := s.Get(ctx, key)
+	stored, plain, object, err := get(ctx, s, key, identities, true)
 	if err != nil {
 		return nil, Facts{}, err
 	}
@@ -191,16 +191,54 @@ func Open(ctx context.Context, s store.Store, key string, identities []age.Ident
 	if wantSHA256 == "" {
 		wantSHA256 = facts.SHA256
 	}
-	stored := &summed{r: body, sum: sha256.New(), want: wantSHA256}
+	opened := &Opened{Modified: object.Modified, close: func() error { return errors.Join(plain.Close(), stored.body.Close()) }}
+	if stored.sum == nil {
+		// The stored bytes are the snapshot's own, and their sum falls off while that is checked.
+		opened.Checked = NewChecked(plain)
+		opened.want = wantSHA256
+	} else {
+		stored.want = wantSHA256
+		opened.Checked = NewChecked(&wholly{plain: plain, stored: stored})
+	}
+	return opened, facts, nil
+}
+
+// OpenUnchecked reads a snapshot back out of a store for somebody who knows its sum and checks it:
+// decrypted and decompressed, no more.
+func OpenUnchecked(ctx context.Context, s store.Store, key string, identities []age.Identity) (io.ReadCloser, error) {
+	stored, plain, _, err := get(ctx, s, key, identities, false)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{&wholly{plain: plain, stored: stored}, closer(func() error { return errors.Join(plain.Close(), stored.body.Close()) })}, nil
+}
+
+// closer is a function that closes.
+type closer func() error
+
+// Close implements io.Closer.
+func (c closer) Close() error { return c() }
+
+// get opens an object: as it is stored, and the plain snapshot in it. sum asks for a sum over the stored
+// bytes where they are not the snapshot's own.
+func get(ctx context.Context, s store.Store, key string, identities []age.Identity, sum bool) (*storedBytes, io.ReadCloser, store.Object, error) {
+	body, object, err := s.Get(ctx, key)
+	if err != nil {
+		return nil, nil, store.Object{}, err
+	}
+	facts := FactsOf(object)
+	stored := &storedBytes{body: body}
+	if sum && (facts.Compression != NotCompressed || facts.Encryption != NotEncrypted) {
+		stored.sum = sha256.New()
+	}
 	plain, err := unseal(stored, facts.Compression, facts.Encryption, identities)
 	if err != nil {
-		return nil, Facts{}, errors.Join(stored.blame(err), body.Close())
+		return nil, nil, store.Object{}, errors.Join(stored.blame(err), body.Close())
 	}
-	return &Opened{
-		Checked:  NewChecked(&wholly{plain: plain, stored: stored}),
-		Modified: object.Modified,
-		close:    func() error { return errors.Join(plain.Close(), body.Close()) },
-	}, facts, nil
+	return stored, plain, object, nil
 }
 
 // Opened is a snapshot in a store that is open for reading.
@@ -208,16 +246,30 @@ type Opened struct {
 	*Checked
 	// Modified is when the object came into the store.
 	Modified time.Time
-	close    func() error
+	// want is what the sum of the snapshot has to be. Empty means that it is checked elsewhere.
+	want  string
+	close func() error
+}
+
+// Read implements io.Reader.
+func (o *Opened) Read(p []byte) (int, error) {
+	n, err := o.Checked.Read(p)
+	if isEnd(err) && o.want != "" && o.SHA256() != o.want {
+		return n, errOtherSum
+	}
+	return n, err
 }
 
 // Close implements io.Closer.
 func (o *Opened) Close() error { return o.close() }
 
-// summed checks the sum of what is read, at its end.
-type summed struct {
-	r    io.Reader
-	sum  hash.Hash
+var errOtherSum = fmt.Errorf("%w: its SHA-256 is not the one that was recorded when it was written", ErrBroken)
+
+// storedBytes are an object as it is stored. At their end it is checked that their sum is the one that
+// is wanted.
+type storedBytes struct {
+	body io.ReadCloser
+	sum  hash.Hash // nil where that is checked elsewhere
 	want string
 	// failed is what the store said instead of the end.
 	failed error
@@ -225,21 +277,24 @@ type summed struct {
 
 // blame tells what is wrong with the stored bytes from what is wrong with the store: where the store
 // gave all it has, an error while they are decrypted or decompressed is about the bytes.
-func (s *summed) blame(err error) error {
+func (s *storedBytes) blame(err error) error {
 	if err == nil || s.failed != nil || errors.Is(err, ErrBroken) || errors.Is(err, ErrKeys) {
 		return err
 	}
 	return fmt.Errorf("%w: %v", ErrBroken, err) //nolint:errorlint // the library's error may be io.ErrUnexpectedEOF, which means a broken connection elsewhere
 }
 
-func (s *summed) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	s.sum.Write(p[:n])
-	if err != nil && !isEnd(err) {
-		s.failed = err
+func (s *storedBytes) Read(p []byte) (int, error) {
+	n, err := s.body.Read(p)
+	if s.sum != nil {
+		s.sum.Write(p[:n])
 	}
-	if errors.Is(err, io.EOF) && s.want != "" && hex.EncodeToString(s.sum.Sum(nil)) != s.want {
-		return n, fmt.Errorf("%w: its SHA-256 is not the one that was recorded when it was written", ErrBroken)
+	switch {
+	case err == nil:
+	case !isEnd(err):
+		s.failed = err
+	case s.sum != nil && s.want != "" && hex.EncodeToString(s.sum.Sum(nil)) != s.want:
+		return n, errOtherSum
 	}
 	return n, err
 }
@@ -248,7 +303,7 @@ func (s *summed) Read(p []byte) (int, error) {
 // where its data does, and the sum is checked at the very end.
 type wholly struct {
 	plain  io.Reader
-	stored *summed
+	stored *storedBytes
 }
 
 func (w *wholly) Read(p []byte) (int, error) {

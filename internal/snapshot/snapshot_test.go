@@ -14,6 +14,7 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"filippo.io/age"
 
@@ -255,6 +256,60 @@ func TestBestMemberComesFirst(t *testing.T) {
 				t.Errorf("%s: %v, want %v", name, got, test.want)
 				break
 			}
+		}
+	}
+}
+
+// A whole snapshot is not enough where another one was written.
+func TestAnotherSnapshotThanTheOneThatWasWrittenIsFoundOut(t *testing.T) {
+	key := identity(t)
+	for name, format := range map[string]Format{"plain": {}, "compressed and encrypted": {Compression: Zstd, Recipients: []age.Recipient{key.Recipient()}}} {
+		s := folder(t)
+		if _, err := Write(t.Context(), s, "k", bytes.NewReader(whole(100)), format, Facts{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := readAll(t.Context(), s, "k", key); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		r, _, err := Open(t.Context(), s, "k", []age.Identity{key}, hex.EncodeToString(make([]byte, sha256.Size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, r); !errors.Is(err, ErrBroken) {
+			t.Errorf("%s: with another sum: %v", name, err)
+		}
+		unchecked, err := OpenUnchecked(t.Context(), s, "k", []age.Identity{key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(unchecked); err != nil || !bytes.Equal(got, whole(100)) {
+			t.Errorf("%s: came back with %v", name, err)
+		}
+		if err := errors.Join(unchecked.Close(), r.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The spec of a cluster and the time are kept with a backup, and only what fits.
+func TestWhatIsKeptWithABackupComesBack(t *testing.T) {
+	s := folder(t)
+	random := make([]byte, 4000)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(random)
+	at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	for spec, want := range map[string]string{`{"size":3}`: `{"size":3}`, "": "", hex.EncodeToString(random): ""} {
+		if _, err := Write(t.Context(), s, "k", bytes.NewReader(whole(1)), Format{}, Facts{ClusterSpec: spec, Time: at}, nil); err != nil {
+			t.Fatal(err)
+		}
+		r, facts, err := Open(t.Context(), s, "k", nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if facts.ClusterSpec != want || !facts.Time.Equal(at) {
+			t.Errorf("%.20s: kept as %q, of %s", spec, facts.ClusterSpec, facts.Time)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
