@@ -227,12 +227,12 @@ type BootstrapStatus struct {
 type RestoreStage string
 
 const (
-	// RestoreStageFilling: the first member's data is fetched and made. The members before it, where
+	// RestoreStageFilling is while the first member's data is fetched and made. The members before it, where
 	// there are any, run on, and the restore can be taken back.
 	RestoreStageFilling RestoreStage = "Filling"
-	// RestoreStageReplacing: the data is whole, and the pods of the members before it are deleted.
+	// RestoreStageReplacing is when the data is whole, and the pods of the members before it are deleted.
 	RestoreStageReplacing RestoreStage = "Replacing"
-	// RestoreStageStarting: none of them is left, and the first member may start. Once status.clusterID
+	// RestoreStageStarting is when none of them is left, and the first member may start. Once status.clusterID
 	// is set it has, and the cluster grows as any other does.
 	RestoreStageStarting RestoreStage = "Starting"
 )
