@@ -26,7 +26,7 @@ func (k *Kube) report(rt *podRuntime) {
 	}
 	next := withOwnConditions(pod)
 	s := &next.Status
-	s.Phase, s.Reason, s.PodIP = rt.phase, rt.reason, rt.ip
+	s.Phase, s.Reason, s.PodIP, s.ObservedGeneration = rt.phase, rt.reason, rt.ip, pod.Generation
 	gate := corev1.ContainerStatus{Name: manifests.ContainerGate, RestartCount: rt.gateFails}
 	switch {
 	case rt.gateEnded == nil:

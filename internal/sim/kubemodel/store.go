@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/sim/clock"
 	"github.com/etcd-operator/etcd-operator/internal/sim/etcdmodel"
 )
@@ -312,8 +313,12 @@ func (k *Kube) merge(current, object client.Object, status bool) client.Object {
 		next.Generation = was.Generation + 1
 		return &next
 	case *corev1.Pod:
+		was := current.(*corev1.Pod)
 		next := *o
-		next.Status = current.(*corev1.Pod).Status
+		next.Status = was.Status
+		if next.Generation = was.Generation; manifests.PodImage(&next) != manifests.PodImage(was) {
+			next.Generation++
+		}
 		return &next
 	}
 	return copyOf(object)
