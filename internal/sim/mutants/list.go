@@ -20,8 +20,7 @@ var mutants = []mutant{
 	{"members that wait for a leader are taken for gone", "plan/quorum.go", `p.stop(NoLeader,`, `p.refuse(NoLeader,`},
 	{"all data lost: start over", "plan/quorum.go", "case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:", "case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:\n\t\treturn p.recordSeed(\"start over\")"},
 	{"pods are not given back without quorum", "plan/quorum.go", "p.first(p.correct, p.revive)", "p.first(p.correct)"},
-	{"seed lost: start another one", "plan/bootstrap.go", `p.stop(SeedLost,`, `return forgetPod(record, "again")
-	p.stop(SeedLost,`},
+	{"seed lost: start another one", "plan/bootstrap.go", "p.seedLost(record)\n\treturn nil", "return forgetPod(record, \"again\")"},
 	{"the seed's pod is not recorded before it may start", "plan/bootstrap.go", "next := record.DeepCopy()\n\t\tnext.PodUID = string(pod.UID)", "next := record.DeepCopy()\n\t\tnext.PodUID = \"any\""},
 	{"a first report looks like another operator's", "report/report.go", "status.Bootstrap = &v1beta2.BootstrapStatus{}", "_ = status"},
 	{"the seed is not gated", "manifests/pod.go", "pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: SchedulingGate}}", "_ = SchedulingGate"},
