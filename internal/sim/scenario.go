@@ -98,7 +98,7 @@ func (w *World) play(acts []Act) error {
 			return fmt.Errorf("%s: %w", act.Name, err)
 		}
 		if !until(w) {
-			return fmt.Errorf("%s: not done after %s: %w; %s", act.Name, limit, w.asAskedFor(), w.Explain())
+			return fmt.Errorf("%s: not done after %s: %s", act.Name, limit, w.Explain())
 		}
 	}
 	return w.rest()
@@ -194,6 +194,9 @@ func (w *World) Explain() string {
 		return "no cluster"
 	}
 	text := w.Summary()
+	if err := w.asAskedFor(); err != nil {
+		text = err.Error() + "; " + text
+	}
 	for _, c := range cluster.Status.Conditions {
 		text += fmt.Sprintf("\n  %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
 	}

@@ -130,7 +130,7 @@ func (w *World) mustRecover() error {
 		if lost() || w.isUnreachable() {
 			return nil
 		}
-		return fmt.Errorf("not whole after %s: %w; %s", patience, w.asAskedFor(), w.Explain())
+		return fmt.Errorf("not whole after %s: %s", patience, w.Explain())
 	}
 	if err := w.Run(6 * time.Second); err != nil {
 		return err
