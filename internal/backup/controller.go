@@ -36,6 +36,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/kstatus"
 	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
@@ -268,22 +269,13 @@ func (c *reconciler) announce(ctx context.Context, b *v1beta2.EtcdBackup, out Ou
 	measure(b, out)
 	logger := log.FromContext(ctx)
 	if p := out.Problem; p != nil {
-		c.events.Eventf(b, nil, corev1.EventTypeWarning, "BackupFailed", "Backup", "%s", clipEvent(p.Message))
+		c.events.Eventf(b, nil, corev1.EventTypeWarning, "BackupFailed", "Backup", "%s", kstatus.ClipEvent(p.Message))
 		logger.Info("backup failed", "reason", p.Reason, "message", p.Message)
 		return
 	}
 	c.events.Eventf(b, nil, corev1.EventTypeNormal, "BackupSucceeded", "Backup", "Revision %d of etcd %s is in %s", out.Revision, out.Version, out.URL)
 	logger.Info("backup succeeded", "url", out.URL, "revision", out.Revision, "bytes", out.Sums.Size, "took", out.Took.String(), "deleted", out.Pruned)
 	if out.PruneProblem != nil {
-		c.events.Eventf(b, nil, corev1.EventTypeWarning, "RetentionFailed", "Backup", "%s", clipEvent(out.PruneProblem.Message))
+		c.events.Eventf(b, nil, corev1.EventTypeWarning, "RetentionFailed", "Backup", "%s", kstatus.ClipEvent(out.PruneProblem.Message))
 	}
-}
-
-// clipEvent keeps the note of an event within what the API server takes.
-func clipEvent(note string) string {
-	const most = 1000
-	if len(note) > most {
-		return note[:most] + "..."
-	}
-	return note
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/kstatus"
 	"github.com/etcd-operator/etcd-operator/internal/store"
 )
 
@@ -303,7 +304,7 @@ func mustTable(b *v1beta2.EtcdBackup) timetable {
 // retryAt is when a backup that failed is tried again.
 func retryAt(s *v1beta2.BackupStatus) time.Time {
 	most := lastRetry
-	if c := meta.FindStatusCondition(s.Conditions, ConditionReady); c != nil && c.Reason == ReasonSecret {
+	if c := meta.FindStatusCondition(s.Conditions, kstatus.Ready); c != nil && c.Reason == ReasonSecret {
 		most = secretRetry
 	}
 	wait := firstRetry

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/kstatus"
 )
 
 // report writes a plan into the status, as far as the plan changes it. It is computed from the
@@ -43,7 +44,7 @@ func conclude(b *v1beta2.EtcdBackup, out Outcome) {
 	s.Run = nil
 	if out.Problem != nil {
 		s.Succeeded = false
-		s.Reason = clip(out.Problem.Message)
+		s.Reason = kstatus.Clip(out.Problem.Message)
 		s.Failures++
 		setConditions(b, out.Problem.verdict())
 		return

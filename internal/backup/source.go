@@ -8,11 +8,10 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/secretfield"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/store"
 )
@@ -65,24 +64,12 @@ type secrets struct {
 
 // read returns the content of the secret that a field of the spec names. No name is no content.
 func (s secrets) read(ctx context.Context, field, name string) (map[string][]byte, error) {
-	if name == "" {
-		return nil, nil
+	data, err := secretfield.Read(ctx, s.reader, s.namespace, field, name)
+	if err != nil {
+		return nil, fail(ReasonSecret, err)
 	}
-	var secret corev1.Secret
-	err := s.reader.Get(ctx, types.NamespacedName{Namespace: s.namespace, Name: name}, &secret)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, fail(ReasonSecret, fmt.Errorf("secret %q, which %s names, does not exist in namespace %q; create it", name, field, s.namespace))
-	case apierrors.IsForbidden(err):
-		return nil, fail(ReasonSecret, fmt.Errorf("the operator may not read secret %q, which %s names; grant it get on secrets", name, field))
-	case err != nil:
-		return nil, fail(ReasonSecret, fmt.Errorf("reading secret %q, which %s names: %w", name, field, err))
-	}
-	return secret.Data, nil
+	return data, nil
 }
-
-// secretFields are the fields that name the secrets of the stores.
-var secretFields = map[string]string{"S3": "s3.awsSecret", "ABS": "abs.absSecret", "GCS": "gcs.gcpSecret", "OSS": "oss.ossSecret"}
 
 // openStore opens the store of an object. path, where it is not empty, replaces that of the spec.
 func openStore(ctx context.Context, s secrets, b *v1beta2.EtcdBackup, path, fileRoot string) (store.Store, string, error) {
@@ -94,7 +81,7 @@ func openStore(ctx context.Context, s secrets, b *v1beta2.EtcdBackup, path, file
 		c.Path = path
 	}
 	c.FileRoot = fileRoot
-	if c.Secret, err = s.read(ctx, secretFields[c.Kind], c.SecretName); err != nil {
+	if c.Secret, err = s.read(ctx, secretfield.OfStore[c.Kind], c.SecretName); err != nil {
 		return nil, "", err
 	}
 	return store.Open(ctx, c)

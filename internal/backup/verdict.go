@@ -12,18 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/kstatus"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/store"
-)
-
-// The conditions of an EtcdBackup.
-const (
-	// ConditionReady is True when the last backup succeeded.
-	ConditionReady = "Ready"
-	// ConditionReconciling is there while a backup is made or is going to be tried again.
-	ConditionReconciling = "Reconciling"
-	// ConditionStalled is there while only a change of the object can help.
-	ConditionStalled = "Stalled"
 )
 
 // The reasons of the conditions, beside those of package store.
@@ -44,16 +35,7 @@ const (
 )
 
 // Verdict is how things stand, for the conditions.
-type Verdict struct {
-	// Ready is empty for False.
-	Ready   metav1.ConditionStatus
-	Reason  string
-	Message string
-	// Working says that the operator is at it or will be by itself.
-	Working bool
-	// Stalled says that only a change can help.
-	Stalled bool
-}
+type Verdict = kstatus.Verdict
 
 // Problem is why a backup failed.
 type Problem struct {
@@ -131,7 +113,7 @@ func deleting(problem string) Verdict {
 
 // verdictOf is what the last backup says.
 func verdictOf(s *v1beta2.BackupStatus) Verdict {
-	ready := meta.FindStatusCondition(s.Conditions, ConditionReady)
+	ready := meta.FindStatusCondition(s.Conditions, kstatus.Ready)
 	switch {
 	case s.Failures > 0 && ready != nil && ready.Status == metav1.ConditionFalse:
 		return Verdict{Reason: ready.Reason, Message: ready.Message, Working: !stalled(s), Stalled: stalled(s)}
@@ -145,39 +127,8 @@ func verdictOf(s *v1beta2.BackupStatus) Verdict {
 
 // stalled reports what the conditions say.
 func stalled(s *v1beta2.BackupStatus) bool {
-	return meta.IsStatusConditionTrue(s.Conditions, ConditionStalled)
+	return meta.IsStatusConditionTrue(s.Conditions, kstatus.Stalled)
 }
 
-// setConditions writes a verdict into the status. Reconciling and Stalled are there only while they are
-// true, which is what tools that wait for objects expect.
-func setConditions(b *v1beta2.EtcdBackup, v Verdict) {
-	ready := v.Ready
-	if ready == "" {
-		ready = metav1.ConditionFalse
-	}
-	set := func(name string, status metav1.ConditionStatus) {
-		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
-			Type: name, Status: status, Reason: v.Reason, Message: clip(v.Message), ObservedGeneration: b.Generation,
-		})
-	}
-	set(ConditionReady, ready)
-	for _, c := range []struct {
-		name string
-		on   bool
-	}{{ConditionReconciling, v.Working}, {ConditionStalled, v.Stalled}} {
-		if c.on {
-			set(c.name, metav1.ConditionTrue)
-		} else {
-			meta.RemoveStatusCondition(&b.Status.Conditions, c.name)
-		}
-	}
-}
-
-// clip keeps messages within what the API server takes.
-func clip(message string) string {
-	const most = 2000
-	if len(message) > most {
-		return message[:most] + "..."
-	}
-	return message
-}
+// setConditions writes a verdict into the status.
+func setConditions(b *v1beta2.EtcdBackup, v Verdict) { v.Set(&b.Status.Conditions, b.Generation) }

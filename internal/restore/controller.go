@@ -41,6 +41,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/kstatus"
 	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
@@ -320,16 +321,7 @@ func found(r *v1beta2.EtcdRestore, now time.Time) string {
 
 // note records an event.
 func (c *reconciler) note(r *v1beta2.EtcdRestore, kind, reason, format string, args ...any) {
-	c.events.Eventf(r, nil, kind, reason, "Restore", "%s", clipEvent(fmt.Sprintf(format, args...)))
-}
-
-// clipEvent keeps the note of an event within what the API server takes.
-func clipEvent(note string) string {
-	const most = 1000
-	if len(note) > most {
-		return note[:most] + "..."
-	}
-	return note
+	c.events.Eventf(r, nil, kind, reason, "Restore", "%s", kstatus.ClipEvent(fmt.Sprintf(format, args...)))
 }
 
 // requeueAt asks for another look at a time; the zero time asks for none.

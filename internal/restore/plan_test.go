@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/kstatus"
 )
 
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
@@ -254,7 +255,7 @@ func checkConditions(t *testing.T, s v1beta2.RestoreStatus) {
 	for _, c := range s.Conditions {
 		by[c.Type] = c
 	}
-	ready, reconciling, stalled := by[ConditionReady], by[ConditionReconciling], by[ConditionStalled]
+	ready, reconciling, stalled := by[kstatus.Ready], by[kstatus.Reconciling], by[kstatus.Stalled]
 	if reconciling.Status != "" && stalled.Status != "" {
 		t.Errorf("both Reconciling and Stalled: %+v", s.Conditions)
 	}

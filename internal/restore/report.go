@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/kstatus"
 )
 
 // report writes a plan into the status, as far as the plan changes it. It is computed from the
@@ -31,7 +32,7 @@ func report(o Observation, step Step) v1beta2.RestoreStatus {
 	case Retry:
 		s.Failures++
 		s.LastFailureTime, s.ObservedGeneration = &now, r.Generation
-		s.Reason = clip(step.Outcome.Problem.Message)
+		s.Reason = kstatus.Clip(step.Outcome.Problem.Message)
 		setConditions(r, step.Outcome.Problem.verdict())
 	case Accept:
 		backup := step.Outcome.Backup
@@ -81,7 +82,7 @@ func finish(r *v1beta2.EtcdRestore, f Finish, now metav1.Time) {
 		s.StartTime = &now
 	}
 	if f.Problem != nil {
-		s.Succeeded, s.Phase, s.Reason = false, v1beta2.RestorePhaseFailed, clip(f.Problem.Message)
+		s.Succeeded, s.Phase, s.Reason = false, v1beta2.RestorePhaseFailed, kstatus.Clip(f.Problem.Message)
 		setConditions(r, f.Problem.verdict())
 		return
 	}
@@ -92,7 +93,7 @@ func finish(r *v1beta2.EtcdRestore, f Finish, now metav1.Time) {
 		message += " This version of etcd cannot raise the revision, so that it is as in the backup: clients that watch have to begin anew."
 		s.RevisionBump = f.Stage.Bumped
 	}
-	setConditions(r, verdict{ready: metav1.ConditionTrue, reason: ReasonSucceeded, message: message})
+	setConditions(r, kstatus.Verdict{Ready: metav1.ConditionTrue, Reason: ReasonSucceeded, Message: message})
 }
 
 // What is written at most, in a second. It is more than an etcd has been seen to do.

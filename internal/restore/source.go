@@ -10,12 +10,10 @@ import (
 	"io"
 
 	"filippo.io/age"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/secretfield"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/store"
 )
@@ -59,9 +57,6 @@ func sourceOf(r *v1beta2.EtcdRestore) (store.Config, error) {
 	}
 	return c, nil
 }
-
-// secretFields are the fields that name the secrets of the stores.
-var secretFields = map[string]string{"S3": "s3.awsSecret", "ABS": "abs.absSecret", "GCS": "gcs.gcpSecret", "OSS": "oss.ossSecret"}
 
 // sources opens backups.
 type sources struct {
@@ -125,7 +120,7 @@ func (s *sources) with(ctx context.Context, r *v1beta2.EtcdRestore, use func(sto
 		return refuse(ReasonInvalid, err)
 	}
 	c.FileRoot = s.fileRoot
-	if c.Secret, err = s.read(ctx, r.Namespace, secretFields[c.Kind], c.SecretName); err != nil {
+	if c.Secret, err = s.read(ctx, r.Namespace, secretfield.OfStore[c.Kind], c.SecretName); err != nil {
 		return err
 	}
 	identities, err := s.identities(ctx, r)
@@ -173,18 +168,9 @@ func (s *sources) identities(ctx context.Context, r *v1beta2.EtcdRestore) ([]age
 
 // read returns the content of the secret that a field of the spec names. No name is no content.
 func (s *sources) read(ctx context.Context, namespace, field, name string) (map[string][]byte, error) {
-	if name == "" {
-		return nil, nil
+	data, err := secretfield.Read(ctx, s.secrets, namespace, field, name)
+	if err != nil {
+		return nil, badSecret(err)
 	}
-	var secret corev1.Secret
-	err := s.secrets.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, &secret)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, badSecret(fmt.Errorf("secret %q, which %s names, does not exist in namespace %q; create it", name, field, namespace))
-	case apierrors.IsForbidden(err):
-		return nil, badSecret(fmt.Errorf("the operator may not read secret %q, which %s names; grant it get on secrets", name, field))
-	case err != nil:
-		return nil, badSecret(fmt.Errorf("reading secret %q, which %s names: %w", name, field, err))
-	}
-	return secret.Data, nil
+	return data, nil
 }

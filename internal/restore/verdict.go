@@ -7,22 +7,10 @@ import (
 	"context"
 	"errors"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/kstatus"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/store"
-)
-
-// The conditions of an EtcdRestore.
-const (
-	// ConditionReady is True when the cluster was restored.
-	ConditionReady = "Ready"
-	// ConditionReconciling is there while the restore is going on.
-	ConditionReconciling = "Reconciling"
-	// ConditionStalled is there where it failed and only the user can help.
-	ConditionStalled = "Stalled"
 )
 
 // The reasons of the conditions, beside the names of the phases and those of package store.
@@ -91,51 +79,15 @@ func problemOf(err error) *Problem {
 	return p
 }
 
-// verdict is how things stand, for the conditions.
-type verdict struct {
-	ready   metav1.ConditionStatus
-	reason  string
-	message string
-	// working says that the operator is at it or will be by itself.
-	working bool
-	// stalled says that only the user can help.
-	stalled bool
+func (p *Problem) verdict() kstatus.Verdict {
+	return kstatus.Verdict{Reason: p.Reason, Message: p.Message, Working: !p.Stalled, Stalled: p.Stalled}
 }
 
-func (p *Problem) verdict() verdict {
-	return verdict{ready: metav1.ConditionFalse, reason: p.Reason, message: p.Message, working: !p.Stalled, stalled: p.Stalled}
+func working(phase v1beta2.RestorePhase, message string) kstatus.Verdict {
+	return kstatus.Verdict{Reason: string(phase), Message: message, Working: true}
 }
 
-func working(phase v1beta2.RestorePhase, message string) verdict {
-	return verdict{ready: metav1.ConditionFalse, reason: string(phase), message: message, working: true}
-}
-
-// setConditions writes a verdict into the status. Reconciling and Stalled are there only while they are
-// true, which is what tools that wait for objects expect.
-func setConditions(r *v1beta2.EtcdRestore, v verdict) {
-	set := func(name string, status metav1.ConditionStatus) {
-		meta.SetStatusCondition(&r.Status.Conditions, metav1.Condition{
-			Type: name, Status: status, Reason: v.reason, Message: clip(v.message), ObservedGeneration: r.Generation,
-		})
-	}
-	set(ConditionReady, v.ready)
-	for _, c := range []struct {
-		name string
-		on   bool
-	}{{ConditionReconciling, v.working}, {ConditionStalled, v.stalled}} {
-		if c.on {
-			set(c.name, metav1.ConditionTrue)
-		} else {
-			meta.RemoveStatusCondition(&r.Status.Conditions, c.name)
-		}
-	}
-}
-
-// clip keeps messages within what the API server takes.
-func clip(message string) string {
-	const most = 2000
-	if len(message) > most {
-		return message[:most] + "..."
-	}
-	return message
+// setConditions writes a verdict into the status.
+func setConditions(r *v1beta2.EtcdRestore, v kstatus.Verdict) {
+	v.Set(&r.Status.Conditions, r.Generation)
 }
