@@ -82,6 +82,14 @@ func (v Version) SkipPeerNameCheck() string {
 	return "ETCD_EXPERIMENTAL_PEER_SKIP_CLIENT_SAN_VERIFICATION"
 }
 
+// KeepsLogUntil is about how long a log gets before etcd drops its beginning.
+func (v Version) KeepsLogUntil() uint64 {
+	if v.AtLeast(3, 6) {
+		return 80 // at 100 it drops the first entry
+	}
+	return 100_000
+}
+
 // HasMetricsListener reports whether etcd can serve its health and metrics on
 // a listener of their own, without client certificates.
 func (v Version) HasMetricsListener() bool { return v.AtLeast(3, 3) }

@@ -21,6 +21,9 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
+// self is this program, wherever it is.
+const self = "/proc/self/exe"
+
 func newFlags(terminationLog *string, stderr io.Writer, what string) *flag.FlagSet {
 	flags := flag.NewFlagSet("etcd-member-gate", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -40,11 +43,12 @@ func (i *Identity) register(flags *flag.FlagSet) {
 
 func parseGate(args []string, terminationLog *string, stdout, stderr io.Writer) (*Gate, error) {
 	flags := newFlags(terminationLog, stderr, "etcd-member-gate is the init container of an etcd member: it returns when etcd may start.")
-	g := &Gate{Log: stdout, Resolve: lookup}
+	g := &Gate{Log: stdout, Resolve: lookup, Self: self}
 	var identity Identity
 	identity.register(flags)
 	var peers, before, tlsDir string
 	flags.StringVar(&g.StartAnnotation, "start-annotation", "", "annotation that the pod has to have before etcd may start")
+	flags.StringVar(&g.Program, "program", "", "file to copy this program to")
 	flags.StringVar(&g.Name, "name", "", "the member's own DNS name, which has to resolve first")
 	flags.DurationVar(&g.NameTimeout, "name-timeout", 0, "longest wait for -name; 0 waits for ever")
 	flags.StringVar(&peers, "peers", "", "comma-separated DNS names of the members which have to resolve")
@@ -72,7 +76,7 @@ func parseGate(args []string, terminationLog *string, stdout, stderr io.Writer) 
 
 func parseFetch(args []string, terminationLog *string, stdout, stderr io.Writer) (*Fetch, error) {
 	flags := newFlags(terminationLog, stderr, "etcd-member-gate fetch brings a snapshot onto a member's volume.")
-	f := &Fetch{Log: stdout, Self: "/proc/self/exe"}
+	f := &Fetch{Log: stdout, Self: self}
 	f.Identity.register(flags)
 	var address, ticket, member, tlsDir string
 	flags.StringVar(&f.Snapshot, "snapshot", "", "file to write the snapshot to")
@@ -168,6 +172,18 @@ func parseRestore(args []string, terminationLog *string, stdout, stderr io.Write
 		"--name=" + name, "--initial-cluster=" + cluster, "--initial-cluster-token=" + token, "--initial-advertise-peer-urls=" + peerURL,
 	}
 	return r, nil
+}
+
+func parseJoin(args []string, terminationLog *string, stdout, stderr io.Writer) (*Join, error) {
+	flags := newFlags(terminationLog, stderr, "etcd-member-gate join -- ETCD ARGUMENT... runs etcd until the new member has the data of its cluster.")
+	j := &Join{Log: stdout, Output: stderr, Patience: 10 * time.Second}
+	flags.StringVar(&j.DataDir, "data-dir", "/var/etcd/data", "etcd's data directory")
+	flags.StringVar(&j.Metrics, "metrics", "http://localhost:2381/metrics", "URL of etcd's metrics")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	j.Command = flags.Args()
+	return j, nil
 }
 
 func split(list string) []string {

@@ -16,7 +16,8 @@
 //   - A member that was made of a snapshot waits, with its data, until the operator
 //     says that nothing of the cluster before it runs any more.
 //
-// As Fetch and Restore it makes the data of such a member.
+// As Fetch and Restore it makes the data of such a member, and as Join it lets a member get
+// its data from its leader.
 package membergate
 
 import (
@@ -51,6 +52,8 @@ type Gate struct {
 	JoinedAnnotation string
 	// StartAnnotation, where it is set, has to be on the pod before anything else.
 	StartAnnotation string
+	// Program, where it is set, is where a copy of this program is put; Self is where it is.
+	Program, Self string
 	// Name is the member's own DNS name.
 	Name string
 	// NameTimeout limits the wait for Name; zero waits for ever.
@@ -76,6 +79,11 @@ var ErrDataLost = errors.New("this member has joined its cluster before, but its
 
 // Run returns when etcd may start.
 func (g *Gate) Run(ctx context.Context) error {
+	if g.Program != "" {
+		if err := copyProgram(g.Self, g.Program); err != nil {
+			return err
+		}
+	}
 	if err := g.waitForStart(ctx); err != nil {
 		return err
 	}
@@ -214,6 +222,7 @@ func logf(w io.Writer, format string, args ...any) {
 const (
 	ProgramFetch   = "fetch"
 	ProgramRestore = "restore"
+	ProgramJoin    = "join"
 )
 
 // Main runs the program and returns its exit code.
@@ -259,6 +268,12 @@ func run(ctx context.Context, args []string, terminationLog *string, stdout, std
 			return "", err
 		}
 		return "", fetch.Run(ctx)
+	case ProgramJoin:
+		join, err := parseJoin(args, terminationLog, stdout, stderr)
+		if err != nil {
+			return "", err
+		}
+		return "", join.Run(ctx)
 	case ProgramRestore:
 		restore, err := parseRestore(args, terminationLog, stdout, stderr)
 		if err != nil {
@@ -271,5 +286,5 @@ func run(ctx context.Context, args []string, terminationLog *string, stdout, std
 		text, err := json.Marshal(done)
 		return string(text), err
 	}
-	return "", fmt.Errorf("unknown program %q: use %s or %s, or none for the gate", program, ProgramFetch, ProgramRestore)
+	return "", fmt.Errorf("unknown program %q: use %s, %s or %s, or none for the gate", program, ProgramFetch, ProgramRestore, ProgramJoin)
 }

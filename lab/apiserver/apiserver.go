@@ -10,19 +10,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/lab/freeport"
 	"github.com/etcd-operator/etcd-operator/lab/pki"
 )
 
@@ -30,8 +27,6 @@ const (
 	loopback = "127.0.0.1"
 	// patience is how long a process may take to end by itself.
 	patience = 10 * time.Second
-	// startAttempts is how often Start chooses new ports when another process was quicker to take one.
-	startAttempts = 3
 )
 
 // Config says how Start runs an API server.
@@ -52,9 +47,6 @@ type Server struct {
 	config          *rest.Config
 }
 
-// errPortTaken is why a start is tried again with other ports.
-var errPortTaken = errors.New("another process took the port")
-
 // Start starts etcd and kube-apiserver on free ports of 127.0.0.1 and waits until they are ready; ctx bounds that wait only. Both
 // end with the calling process, however it ends. If the server does not become ready the error holds the end of its log.
 //
@@ -72,20 +64,16 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	for attempt := 1; ; attempt++ {
-		s, err := start(ctx, c, store)
-		if err == nil || !errors.Is(err, errPortTaken) || attempt == startAttempts {
-			return s, err
-		}
-	}
+	return start(ctx, c, store)
 }
 
 func start(ctx context.Context, c Config, store *pki.Store) (_ *Server, err error) {
-	ports, err := freePorts(ctx, 3)
-	if err != nil {
-		return nil, fmt.Errorf("find free ports on %s: %w", loopback, err)
+	var clientPort, peerPort, securePort int
+	for _, port := range []*int{&clientPort, &peerPort, &securePort} {
+		if *port, err = freeport.Port(ctx, loopback); err != nil {
+			return nil, err
+		}
 	}
-	clientPort, peerPort, securePort := ports[0], ports[1], ports[2]
 	s := &Server{endpoint: fmt.Sprintf("http://%s:%d", loopback, clientPort)}
 	defer func() {
 		if err != nil {
@@ -145,19 +133,10 @@ func (s *Server) waitReady(ctx context.Context) error {
 		}
 		return nil
 	case <-s.etcd.done:
-		return portTaken(s.etcd)
+		return s.etcd.ended()
 	case <-s.apiserver.done:
-		return portTaken(s.apiserver)
+		return s.apiserver.ended()
 	}
-}
-
-// portTaken describes a process that ended early, as errPortTaken if that is why.
-func portTaken(p *process) error {
-	err := p.ended()
-	if strings.Contains(err.Error(), "address already in use") {
-		return fmt.Errorf("%w: %w", errPortTaken, err)
-	}
-	return err
 }
 
 // WaitReady waits until the API server that cfg points at says that it is ready. The error of a wait that ctx ended holds the
@@ -222,29 +201,4 @@ func (s *Server) Stop() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// freePorts finds ports that nobody listens on. They are all held until the last one is found, so that they differ.
-func freePorts(ctx context.Context, n int) ([]int, error) {
-	var ports []int
-	var config net.ListenConfig
-	var held []io.Closer
-	defer func() {
-		for _, l := range held {
-			_ = l.Close()
-		}
-	}()
-	for range n {
-		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
-		if err != nil {
-			return nil, err
-		}
-		held = append(held, l)
-		address, err := netip.ParseAddrPort(l.Addr().String())
-		if err != nil {
-			return nil, err
-		}
-		ports = append(ports, int(address.Port()))
-	}
-	return ports, nil
 }

@@ -8,8 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,33 +146,6 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	}
 	if !strings.Contains(err.Error(), "did not become ready") {
 		t.Errorf("the error does not say what was waited for: %v", err)
-	}
-}
-
-// TestPortTakenByAnotherIsRecognized plays the race between choosing a port and using it.
-func TestPortTakenByAnotherIsRecognized(t *testing.T) {
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	taken, err := netip.ParseAddrPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	p, err := startProcess(filepath.Join(programs(t).Etcd[artifacts.ControlPlaneEtcd], "etcd"),
-		EtcdArgs(filepath.Join(dir, "data"), int(taken.Port()), 0), filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-p.done:
-	case <-time.After(time.Minute):
-		t.Fatal("etcd runs although its port is taken")
-	}
-	if err := portTaken(p); !errors.Is(err, errPortTaken) {
-		t.Errorf("not recognized: %v", err)
 	}
 }
 

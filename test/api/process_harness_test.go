@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +24,7 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/lab/apiserver"
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/lab/freeport"
 )
 
 // patience is how long anything here may take on a machine that is busy with other tests.
@@ -199,12 +199,11 @@ func eventually(t *testing.T, check func(context.Context) error) {
 // freeAddress is an address of this machine that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	address, err := freeport.Address(t.Context(), "127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	return address
 }
 
 // bareServer is an API server of the test's own, without our kinds, and the folder with its kubectl.

@@ -19,6 +19,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"github.com/etcd-operator/etcd-operator/lab/freeport"
 )
 
 // etcdCluster is a cluster of real etcd processes.
@@ -190,10 +192,9 @@ func (g *gate) pass(in net.Conn) {
 // freeAddress is a port of 127.0.0.1 that nobody listens on.
 func freeAddress(tb testing.TB) string {
 	tb.Helper()
-	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	address, err := freeport.Address(tb.Context(), "127.0.0.1")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return address
 }

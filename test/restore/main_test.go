@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +35,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
 	"github.com/etcd-operator/etcd-operator/lab/apiserver"
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/lab/freeport"
 )
 
 // buildPatience covers a machine on which everything has to be built first.
@@ -104,11 +104,11 @@ func run(m *testing.M) (code int, err error) {
 
 // takeSnapshot runs an etcd for as long as it takes to get a snapshot of it.
 func takeSnapshot(ctx context.Context, dir string) ([]byte, error) {
-	listen, err := freePort(ctx)
+	listen, err := freeport.Address(ctx, "127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
-	peer, err := freePort(ctx)
+	peer, err := freeport.Address(ctx, "127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
@@ -142,14 +142,6 @@ func takeSnapshot(ctx context.Context, dir string) ([]byte, error) {
 	return io.ReadAll(stream)
 }
 
-func freePort(ctx context.Context) (string, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
 // process is an operator that runs.
 type process struct {
 	cmd  *exec.Cmd
@@ -165,7 +157,7 @@ func startOperator(tb testing.TB, namespace string, args ...string) *process {
 	p := &process{log: &buffer{}, done: make(chan struct{})}
 	for _, address := range []*string{&p.serves, &p.http} {
 		var err error
-		if *address, err = freePort(tb.Context()); err != nil {
+		if *address, err = freeport.Address(tb.Context(), "127.0.0.1"); err != nil {
 			tb.Fatal(err)
 		}
 	}

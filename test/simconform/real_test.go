@@ -7,12 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
+	"github.com/etcd-operator/etcd-operator/lab/freeport"
 )
 
 // realMember is an etcd process, or what is left of one.
@@ -68,22 +67,13 @@ func (c *realCluster) prepare(name string) *realMember {
 	return m
 }
 
-// nextPort goes through ports that the kernel does not give to outgoing connections:
-// one of those would take the port of a member that is down.
-var nextPort atomic.Int64
-
 func freeURL(t *testing.T) string {
 	t.Helper()
-	const first, last = 12_000, 29_000
-	for range last - first {
-		address := fmt.Sprintf("127.0.0.1:%d", first+nextPort.Add(1)%(last-first))
-		if listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address); err == nil {
-			_ = listener.Close()
-			return "http://" + address
-		}
+	address, err := freeport.Address(t.Context(), "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port is free")
-	return ""
+	return "http://" + address
 }
 
 // start runs a member's etcd.

@@ -23,6 +23,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/etcd-operator/etcd-operator/internal/store"
+	"github.com/etcd-operator/etcd-operator/lab/freeport"
 )
 
 // Bucket is the one bucket that every server begins with.
@@ -184,12 +185,11 @@ func freeAddress(tb testing.TB) string {
 // freeAddressOf is a port of an address of this machine that nobody listens on.
 func freeAddressOf(tb testing.TB, host string) string {
 	tb.Helper()
-	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", net.JoinHostPort(host, "0"))
+	address, err := freeport.Address(tb.Context(), host)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return address
 }
 
 func start(tb testing.TB, program string, args ...string) {

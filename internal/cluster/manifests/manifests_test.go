@@ -107,6 +107,11 @@ func joinerOf(c *v1beta2.EtcdCluster) manifests.Start {
 	}
 }
 
+func bySnapshot(s manifests.Start) manifests.Start {
+	s.BySnapshot = true
+	return s
+}
+
 func TestObjectsAreExactlyThese(t *testing.T) {
 	plain, full := example(nil), example(everything)
 	busybox := example(func(c *v1beta2.EtcdCluster) {
@@ -121,17 +126,19 @@ func TestObjectsAreExactlyThese(t *testing.T) {
 	ipv6 := seedOf(plain)
 	ipv6.IPv6 = true
 	for name, object := range map[string]any{
-		"seed":              manifests.MemberPod(plain, seedOf(plain)),
-		"seed-ipv6":         manifests.MemberPod(plain, ipv6),
-		"seed-restored":     manifests.MemberPod(restored, seedOf(restored)),
-		"seed-of-survivor":  manifests.MemberPod(fromMember, seedOf(fromMember)),
-		"claim-restored":    manifests.Claim(fromMember, "example-seed"),
-		"joiner-restored":   manifests.MemberPod(restored, joinerOf(restored)),
-		"joiner":            manifests.MemberPod(plain, joinerOf(plain)),
-		"joiner-everything": manifests.MemberPod(full, joinerOf(full)),
-		"seed-busybox-3.2":  manifests.MemberPod(busybox, seedOf(busybox)),
-		"peer-service":      manifests.PeerService(plain),
-		"client-service":    manifests.ClientService(plain),
+		"seed":               manifests.MemberPod(plain, seedOf(plain)),
+		"seed-ipv6":          manifests.MemberPod(plain, ipv6),
+		"seed-restored":      manifests.MemberPod(restored, seedOf(restored)),
+		"seed-of-survivor":   manifests.MemberPod(fromMember, seedOf(fromMember)),
+		"claim-restored":     manifests.Claim(fromMember, "example-seed"),
+		"joiner-restored":    manifests.MemberPod(restored, joinerOf(restored)),
+		"joiner":             manifests.MemberPod(plain, joinerOf(plain)),
+		"joiner-everything":  manifests.MemberPod(full, joinerOf(full)),
+		"joiner-by-snapshot": manifests.MemberPod(full, bySnapshot(joinerOf(full))),
+		"joiner-busybox":     manifests.MemberPod(busybox, bySnapshot(joinerOf(busybox))),
+		"seed-busybox-3.2":   manifests.MemberPod(busybox, seedOf(busybox)),
+		"peer-service":       manifests.PeerService(plain),
+		"client-service":     manifests.ClientService(plain),
 		"client-service-named": manifests.ClientService(example(func(c *v1beta2.EtcdCluster) {
 			c.Spec.Service = &v1beta2.ServicePolicy{Name: "db", Selector: map[string]string{"a": "b"}}
 		})),

@@ -33,6 +33,8 @@ type Start struct {
 	Restore *v1beta2.BootstrapRestore
 	// Peers are all members that etcd has to know, this one included.
 	Peers []Peer
+	// BySnapshot says that the member will get a snapshot instead of the log.
+	BySnapshot bool
 	// Before are the names of those which have to answer before this one starts.
 	Before []string
 	// HelperImage is the operator's own image.
@@ -86,6 +88,8 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 	case s.Token != "":
 		pod.Labels[LabelServing] = "true"
 		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: SchedulingGate}}
+	case s.BySnapshot && policy.BusyboxImage == "" && version(c).HasMetricsListener():
+		addJoin(c, s, pod)
 	}
 	return pod
 }

@@ -25,9 +25,9 @@ const (
 )
 
 const (
-	volumeTools   = "restore-tools"
+	volumeTools   = "tools"
 	volumeTicket  = "restore-ticket"
-	mountTools    = "/restore"
+	mountTools    = "/tools"
 	mountTicket   = "/etc/etcd-restore"
 	toolsGate     = mountTools + "/etcd-member-gate"
 	snapshotFile  = mountData + "/restore.snapshot"
@@ -46,7 +46,7 @@ func addRestore(c *v1beta2.EtcdCluster, s Start, pod *corev1.Pod) {
 	gate := gateCommand(c, s)
 	gate.Command = append(gate.Command, "-start-annotation="+AnnotationStart)
 	pod.Spec.InitContainers = []corev1.Container{fetchContainer(c, s), restoreContainer(c, s), gate}
-	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: volumeTools, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	pod.Spec.Volumes = append(pod.Spec.Volumes, toolsVolume())
 	if ticket := ticketVolume(c, s); ticket != nil {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, *ticket)
 	}

@@ -134,22 +134,21 @@ func (p *planner) marks() *Step {
 		if m.Pod == nil || m.InEtcd == nil || m.IsTerminating() {
 			continue
 		}
-		if step := p.mark(m, target != nil && target.Name == m.Name); step != nil {
+		if step := p.mark(m, target != nil && p.isKeptFromClients(m, target)); step != nil {
 			return step
 		}
 	}
 	return nil
 }
 
-// mark brings one pod's labels, annotations and resources up to date. One that is about
-// to be interrupted is not offered to clients.
-func (p *planner) mark(m *snapshot.Member, aboutToBeInterrupted bool) *Step {
+// mark brings one pod's labels, annotations and resources up to date.
+func (p *planner) mark(m *snapshot.Member, keptFromClients bool) *Step {
 	changed := withOwnMarks(m.Pod)
 	if m.HasStarted() && changed.Annotations[manifests.AnnotationMemberID] == "" {
 		setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))
 	}
 	manifests.ClearRestarted(changed)
-	if m.IsVoter() && m.IsHealthy() && !aboutToBeInterrupted {
+	if m.IsVoter() && m.IsHealthy() && !keptFromClients {
 		setLabel(changed, manifests.LabelServing, "true")
 		delete(changed.Annotations, manifests.AnnotationDrained)
 	}
@@ -376,10 +375,7 @@ func (p *planner) roll() *Step {
 		p.refuse(QuorumAtRisk, "member %s cannot be interrupted: of %d voters only %d would be healthy", m.Name, after.Voters, after.Healthy)
 		return nil
 	}
-	if step, wait := p.drain(m); step != nil || wait {
-		return step
-	}
-	if step := p.moveLeaderFrom(m); step != nil {
+	if step, wait := p.drainForRestart(m); step != nil || wait {
 		return step
 	}
 	if !p.needsNewPod(m.Pod) {

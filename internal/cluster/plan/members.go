@@ -309,6 +309,7 @@ func (p *planner) madeForAnotherSpec(pod *corev1.Pod) bool {
 func (p *planner) createPod(m *snapshot.Member, why, event string) *Step {
 	start := manifests.Start{
 		Member: m.Name, HelperImage: p.s.HelperImage, SecretKeys: p.secretKeys, IPv6: ipv6(p.s.PeerService),
+		BySnapshot: !m.HasStarted() && p.logBeginsLate(),
 	}
 	for _, name := range p.peerNames() {
 		start.Peers = append(start.Peers, manifests.Peer{Name: name, URL: p.peerURL(name)})
@@ -321,6 +322,21 @@ func (p *planner) createPod(m *snapshot.Member, why, event string) *Step {
 		start.Peers = []manifests.Peer{{Name: m.Name, URL: manifests.PeerURL(p.cluster, m.Name)}}
 	}
 	return &Step{Kind: Create, Member: m.Name, Why: why, Event: event, Object: manifests.MemberPod(p.effective(), start)}
+}
+
+// logBeginsLate reports whether the leader has most likely dropped the beginning of its log, and
+// sends a new member a snapshot instead. The log of a cluster that was restored begins with one.
+func (p *planner) logBeginsLate() bool {
+	if p.cluster.Status.Incarnation() != "" {
+		return true
+	}
+	for i := range p.members {
+		if m := &p.members[i]; m.IsLeader() && m.IsHealthy() {
+			running, err := etcdversion.Parse(m.Status.Version)
+			return err == nil && m.Status.RaftIndex >= running.KeepsLogUntil()
+		}
+	}
+	return false
 }
 
 func (p *planner) peerURL(name string) string {

@@ -4,6 +4,7 @@
 package plan_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -294,7 +295,19 @@ func TestUpgrading(t *testing.T) {
 			to("3.6.16")(s)
 			manifests.SetImage(s.Cluster, s.pod("c-b"))
 		}, want: "Change *v1.Pod c-b"},
-		"the leader's turn comes last":         {change: func(s *scene) { to("3.7.3")(s); upgraded(s, "c-b", "c-c"); drained(s, "c-a", 2*time.Second) }, want: "MoveLeader c-a to b"},
+		"the leader's turn comes last": {change: func(s *scene) {
+			to("3.7.3")(s)
+			upgraded(s, "c-b", "c-c")
+			drained(s, "c-a", 2*time.Second)
+			drained(s, "c-c", 2*time.Second)
+		}, want: "Change *v1.Pod c-a"},
+		"its clients go to its successor": {change: func(s *scene) { to("3.7.3")(s); upgraded(s, "c-b", "c-c"); drained(s, "c-a", 2*time.Second) }, want: "Change *v1.Pod c-c"},
+		"which is the one that runs longest": {change: func(s *scene) {
+			to("3.7.3")(s)
+			upgraded(s, "c-b", "c-c")
+			drained(s, "c-a", 2*time.Second)
+			s.pod("c-b").Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(noon.Add(-time.Minute))
+		}, want: "Change *v1.Pod c-b"},
 		"a skipped minor is refused":           {change: to("3.8.0"), want: "wait: MinorVersionSkipped"},
 		"a downgrade is refused":               {change: to("3.5.35"), want: "wait: DowngradeRefused"},
 		"a patch version down is fine":         {change: func(s *scene) { to("3.6.10")(s); drained(s, "c-b", 2*time.Second) }, want: "Change *v1.Pod c-b"},
@@ -304,6 +317,47 @@ func TestUpgrading(t *testing.T) {
 		"a lost member comes back as the old":  {change: func(s *scene) { to("3.7.3")(s); s.losePod("c-c") }, want: "Remove c-c"},
 		"healing goes on beside a refused one": {change: func(s *scene) { to("3.8.0")(s); s.losePod("c-c") }, want: "Remove c-c"},
 	})
+}
+
+func TestAMemberThatGetsASnapshotIsStartedTwice(t *testing.T) {
+	log := func(s *scene, index uint64) { s.status("c-a", func(status *etcd.Status) { status.RaftIndex = index }) }
+	grow := func(s *scene) { s.Cluster.Spec.Size++; s.unstarted("c-d", true) }
+	for name, tc := range map[string]struct {
+		scene  *scene
+		change func(*scene)
+		want   bool
+	}{
+		"the log begins with the first entry": {change: func(s *scene) { grow(s); log(s, 30) }},
+		"its beginning is gone":               {change: func(s *scene) { grow(s); log(s, 200) }, want: true},
+		"before 3.6 it is kept for longer":    {change: func(s *scene) { grow(s); s.version("3.5.35"); log(s, 200) }},
+		"though not for ever":                 {change: func(s *scene) { grow(s); s.version("3.5.35"); log(s, 200_000) }, want: true},
+		"a restored cluster begins with one": {change: func(s *scene) {
+			s.Cluster.Status.Bootstrap.Restore = &v1beta2.BootstrapRestore{UID: "r1", Stage: v1beta2.RestoreStageStarting}
+			grow(s)
+			log(s, 30)
+		}, want: true},
+		"a member with a volume has its data": {scene: three().withVolumes(), change: func(s *scene) { s.losePod("c-c") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tc.scene
+			if s == nil {
+				s = three()
+			}
+			tc.change(s)
+			p := plan.Next(s.Snapshot)
+			if p.Step == nil || p.Step.Kind != plan.Create {
+				t.Fatalf("plan: %s, want that a pod is made", shortly(p))
+			}
+			pod, ok := p.Step.Object.(*corev1.Pod)
+			if !ok {
+				t.Fatalf("plan: %s, want that a pod is made", shortly(p))
+			}
+			got := slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == manifests.ContainerJoin })
+			if got != tc.want {
+				t.Errorf("container %s: %t, want %t", manifests.ContainerJoin, got, tc.want)
+			}
+		})
+	}
 }
 
 func TestChangingPods(t *testing.T) {

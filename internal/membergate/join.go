@@ -1,0 +1,116 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package membergate
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Join is the program of the init container of a member that gets its data as a snapshot of its
+// leader's. It runs in the image of the cluster's etcd, and lets etcd run until it has that data.
+//
+// A new member tells its cluster its name before it serves anybody, and waits until it finds
+// that request in the log. Where it gets a snapshot, the request is mostly in there: the leader
+// of a cluster that has nothing else to do sends the snapshot because of it. Such a member waits
+// in vain until it asks again, seven seconds later. One that is started again, with its data,
+// finds its request in the log at once.
+type Join struct {
+	// DataDir is etcd's data directory.
+	DataDir string
+	// Metrics is the URL of etcd's metrics.
+	Metrics string
+	// Command is etcd's command line.
+	Command []string
+	// Patience is how long etcd may take to end when it is told to.
+	Patience time.Duration
+
+	// Log gets a line for each thing that happens; Output is etcd's own.
+	Log, Output io.Writer
+}
+
+// metricApplied is the index that a member has reached.
+const metricApplied = "etcd_server_proposals_applied_total"
+
+// Run returns when the member has data of its cluster's, or has ended by itself: what is wrong
+// then, etcd's own container, which comes next, shows better than this one.
+func (j *Join) Run(ctx context.Context) error {
+	if hasData(j.DataDir) {
+		logf(j.Log, "found the member's own data in %s", j.DataDir)
+		return nil
+	}
+	if len(j.Command) == 0 {
+		return errors.New("no command line of etcd after --")
+	}
+	started := time.Now()
+	command := exec.Command(j.Command[0], j.Command[1:]...) //nolint:noctx,gosec // it is told to end, not killed; and is what the pod's author runs next
+	command.Stdout, command.Stderr = j.Output, j.Output
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("starting etcd: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	ticker := time.NewTicker(pause / 2)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-ended:
+			logf(j.Log, "etcd has ended by itself: %v", err)
+			return nil
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), j.end(command, ended))
+		case <-ticker.C:
+		}
+		if j.hasApplied(ctx) {
+			logf(j.Log, "the member has the cluster's data after %s", time.Since(started).Round(time.Millisecond))
+			return j.end(command, ended)
+		}
+	}
+}
+
+// end lets etcd end as it does when its pod goes.
+func (j *Join) end(command *exec.Cmd, ended <-chan error) error {
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("telling etcd to end: %w", err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(j.Patience):
+		logf(j.Log, "etcd has not ended within %s: killing it", j.Patience)
+		_ = command.Process.Kill()
+		<-ended
+	}
+	return nil
+}
+
+// hasApplied reports whether etcd has taken over anything of its cluster's log or data.
+func (j *Join) hasApplied(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, j.Metrics, http.NoBody)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false // it does not listen yet
+	}
+	defer func() { _ = response.Body.Close() }()
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		if value, found := strings.CutPrefix(lines.Text(), metricApplied+" "); found {
+			return value != "0"
+		}
+	}
+	return false
+}
