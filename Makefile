@@ -47,8 +47,8 @@ help: ## This text
 
 ##@ Test it
 .PHONY: test test-unit test-sim test-mutants test-conform test-api test-e2e chaos soak bench verify lint
-test: ## verify, lint, test-unit, test-sim, test-api, test-e2e in this order; stops at the first failure
-	@hack/stages.sh verify lint test-unit test-sim test-api test-e2e
+test: ## verify, lint, test-unit, test-api, test-e2e in this order, test-sim beside the last two; stops at the first failure
+	@hack/stages.sh verify lint test-unit beside:test-sim test-api test-e2e
 
 verify: ## Generated code, formatting and module files are current
 	hack/verify.sh $(MODULES)

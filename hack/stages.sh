@@ -4,18 +4,67 @@
 #
 # stages.sh TARGET...: makes the targets one after the other, with a headline and the
 # time of each, stops at the first that fails, and ends with one line on all.
+#
+# A target that is written as beside:TARGET is started and left to itself while the next
+# ones run, with what they leave of the processors. What it said is shown when it has
+# ended, at the latest after all the others.
 set -euo pipefail
 
 summary=() started=$SECONDS
+beside='' beside_pid='' beside_begin=0 said=''
+
+fail() { # target, seconds
+  printf '\n=== FAILED in %s after %ds (passed before: %s)\n' "$1" "$2" "${summary[*]:-nothing}"
+  exit 1
+}
+
+end_beside() {
+  if [[ -n $beside_pid ]]; then
+    kill -- "-$beside_pid" 2>/dev/null || true
+    wait "$beside_pid" 2>/dev/null || true
+  fi
+  [[ -z $said ]] || rm -f "$said"
+}
+trap end_beside EXIT
+trap 'exit 130' INT TERM
+
+start_beside() {
+  beside=$1 beside_begin=$SECONDS said=$(mktemp)
+  printf '\n=== %s, beside what follows\n' "$beside"
+  # A session of its own is scheduled as a whole; nice alone would only count within it.
+  setsid bash -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 make "$1"' - "$beside" >"$said" 2>&1 &
+  beside_pid=$!
+}
+
+# Waits for the one beside, and shows what it said.
+finish_beside() {
+  local code=0
+  wait "$beside_pid" || code=$?
+  local took=$((SECONDS - beside_begin))
+  printf '\n=== %s\n' "$beside"
+  cat "$said"
+  beside_pid=''
+  [[ $code == 0 ]] || fail "$beside" "$took"
+  summary+=("$beside ${took}s beside others")
+  printf '=== %s passed in %ds\n' "$beside" "$took"
+}
+
 for target in "$@"; do
+  if [[ $target == beside:* ]]; then
+    start_beside "${target#beside:}"
+    continue
+  fi
   printf '\n=== %s\n' "$target"
   begin=$SECONDS
-  if ! make "$target"; then
-    printf '\n=== FAILED in %s after %ds (passed before: %s)\n' "$target" $((SECONDS - begin)) "${summary[*]:-nothing}"
-    exit 1
-  fi
+  make "$target" || fail "$target" $((SECONDS - begin))
   summary+=("$target $((SECONDS - begin))s")
   printf '=== %s passed in %ds\n' "$target" $((SECONDS - begin))
+  if [[ -n $beside_pid && -z $(jobs -pr) ]]; then
+    finish_beside
+  fi
 done
+if [[ -n $beside_pid ]]; then
+  finish_beside
+fi
 printf '\n=== PASSED in %ds: ' $((SECONDS - started))
 (IFS=,; echo "${summary[*]}" | sed 's/,/, /g')

@@ -46,32 +46,46 @@ func parseGate(args []string, terminationLog *string, stdout, stderr io.Writer) 
 	g := &Gate{Log: stdout, Resolve: lookup, Self: self}
 	var identity Identity
 	identity.register(flags)
-	var peers, before, tlsDir string
+	others := g.registerOthers(flags)
 	flags.StringVar(&g.StartAnnotation, "start-annotation", "", "annotation that the pod has to have before etcd may start")
 	flags.StringVar(&g.Program, "program", "", "file to copy this program to")
 	flags.StringVar(&g.Name, "name", "", "the member's own DNS name, which has to resolve first")
 	flags.DurationVar(&g.NameTimeout, "name-timeout", 0, "longest wait for -name; 0 waits for ever")
-	flags.StringVar(&peers, "peers", "", "comma-separated DNS names of the members which have to resolve")
-	flags.StringVar(&before, "before", "", "comma-separated peer URLs of the members which have to answer /version first")
-	flags.DurationVar(&g.HoldTimeout, "hold-timeout", 25*time.Second, "longest wait for -peers and -before")
-	flags.StringVar(&tlsDir, "peer-tls", "", "folder with the member's peer certificate, for https URLs in -before")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
 	g.DataDir, g.AnnotationsFile, g.JoinedAnnotation = identity.DataDir, identity.AnnotationsFile, identity.JoinedAnnotation
-	g.Peers, g.Before = split(peers), split(before)
+	return g, others()
+}
+
+// registerOthers adds the flags for the members that have to be there first. What it returns
+// reads them once they are parsed.
+func (g *Gate) registerOthers(flags *flag.FlagSet) (parsed func() error) {
+	var peers, before, tlsDir string
+	flags.StringVar(&peers, "peers", "", "comma-separated DNS names of the members which have to resolve")
+	flags.StringVar(&before, "before", "", "comma-separated peer URLs of the members which have to answer /version first")
+	flags.DurationVar(&g.HoldTimeout, "hold-timeout", 25*time.Second, "longest wait for -peers and -before")
+	flags.StringVar(&tlsDir, "peer-tls", "", "folder with the member's peer certificate, for https URLs in -before")
+	return func() error {
+		g.Peers, g.Before = split(peers), split(before)
+		return g.connect(tlsDir)
+	}
+}
+
+// connect makes the client for peers.
+func (g *Gate) connect(tlsDir string) error {
 	// etcd's peers speak HTTP/1 only, and with TLS they accept the offer of HTTP/2
 	// and then do not keep it.
 	transport := &http.Transport{DisableKeepAlives: true, TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
 	if tlsDir != "" {
 		config, err := certificates(tlsDir, "peer.crt", "peer.key", "peer-ca.crt")
 		if err != nil {
-			return nil, err
+			return err
 		}
 		transport.TLSClientConfig = config
 	}
 	g.HTTP = &http.Client{Transport: transport}
-	return g, nil
+	return nil
 }
 
 func parseFetch(args []string, terminationLog *string, stdout, stderr io.Writer) (*Fetch, error) {
@@ -176,14 +190,15 @@ func parseRestore(args []string, terminationLog *string, stdout, stderr io.Write
 
 func parseJoin(args []string, terminationLog *string, stdout, stderr io.Writer) (*Join, error) {
 	flags := newFlags(terminationLog, stderr, "etcd-member-gate join -- ETCD ARGUMENT... runs etcd until the new member has the data of its cluster.")
-	j := &Join{Log: stdout, Output: stderr, Patience: 10 * time.Second}
-	flags.StringVar(&j.DataDir, "data-dir", "/var/etcd/data", "etcd's data directory")
+	j := &Join{Gate: &Gate{Log: stdout, Resolve: lookup}, Log: stdout, Output: stderr, Patience: 10 * time.Second}
+	others := j.Gate.registerOthers(flags)
+	flags.StringVar(&j.Gate.DataDir, "data-dir", "/var/etcd/data", "etcd's data directory")
 	flags.StringVar(&j.Metrics, "metrics", "http://localhost:2381/metrics", "URL of etcd's metrics")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
 	j.Command = flags.Args()
-	return j, nil
+	return j, others()
 }
 
 func split(list string) []string {

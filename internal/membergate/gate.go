@@ -30,6 +30,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -101,16 +102,53 @@ func (g *Gate) Run(ctx context.Context) error {
 	if err := g.waitForName(ctx); err != nil {
 		return err
 	}
+	g.waitForOthers(ctx)
+	g.logf("etcd may start")
+	return ctx.Err()
+}
+
+// waitForOthers waits for the members that the new one has to know.
+func (g *Gate) waitForOthers(ctx context.Context) {
 	held, cancel := context.WithTimeout(ctx, g.HoldTimeout)
 	defer cancel()
 	for _, name := range g.Peers {
 		g.hold(held, "the name "+name, func(c context.Context) error { return g.Resolve(c, name) })
 	}
 	for _, url := range g.Before {
-		g.hold(held, "an answer of "+url, func(c context.Context) error { return g.askVersion(c, url) })
+		g.hold(held, "an answer of "+url, func(c context.Context) error { return g.hasBegun(c, url) })
 	}
-	g.logf("etcd may start")
-	return ctx.Err()
+}
+
+// hasBegun reports whether a member is past the moment at which it listens without answering:
+// it answers, or is known to the others by its name, which it tells them later than that.
+func (g *Gate) hasBegun(ctx context.Context, peerURL string) error {
+	err := g.askVersion(ctx, peerURL)
+	if err == nil {
+		return nil
+	}
+	for _, other := range g.Before {
+		if other != peerURL && g.isNamed(ctx, peerURL, other) {
+			return nil
+		}
+	}
+	return err
+}
+
+// isNamed asks a member whether it knows the name of another one.
+func (g *Gate) isNamed(ctx context.Context, peerURL, asked string) bool {
+	var members []struct {
+		Name     string   `json:"name"`
+		PeerURLs []string `json:"peerURLs"`
+	}
+	if err := g.get(ctx, asked+"/members", func(body io.Reader) error { return json.NewDecoder(body).Decode(&members) }); err != nil {
+		return false
+	}
+	for _, m := range members {
+		if m.Name != "" && slices.Contains(m.PeerURLs, peerURL) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasData reports whether etcd has written its log here before.
@@ -197,7 +235,11 @@ func (g *Gate) poll(ctx context.Context, what string, ask func(context.Context) 
 }
 
 func (g *Gate) askVersion(ctx context.Context, peerURL string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, peerURL+"/version", http.NoBody)
+	return g.get(ctx, peerURL+"/version", func(io.Reader) error { return nil })
+}
+
+func (g *Gate) get(ctx context.Context, url string, read func(io.Reader) error) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -207,9 +249,9 @@ func (g *Gate) askVersion(ctx context.Context, peerURL string) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s/version answers %s", peerURL, response.Status)
+		return fmt.Errorf("%s answers %s", url, response.Status)
 	}
-	return nil
+	return read(response.Body)
 }
 
 func (g *Gate) logf(format string, args ...any) { logf(g.Log, format, args...) }

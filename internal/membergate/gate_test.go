@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -125,6 +126,31 @@ func TestANewMemberWaitsForThoseBeforeIt(t *testing.T) {
 	}
 	if asked.Load() != 4 {
 		t.Errorf("the peer was asked %d times, want 4", asked.Load())
+	}
+}
+
+// One that joins by a snapshot is started twice, and does not answer in between.
+func TestAMemberThatTheOthersKnowByNameHasBegun(t *testing.T) {
+	g := newGate(t)
+	const silent = "http://127.0.0.1:1"
+	var named atomic.Bool
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/members" {
+			name := ""
+			if named.Swap(true) {
+				name = "m0"
+			}
+			_, _ = fmt.Fprintf(w, `[{"id":1,"name":"first","peerURLs":["http://first:2380"]},{"id":2,"name":%q,"peerURLs":[%q]}]`, name, silent)
+		}
+	}))
+	defer first.Close()
+	g.Before = []string{first.URL, silent}
+	start := time.Now()
+	if err := g.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took < pause || took >= g.HoldTimeout {
+		t.Errorf("held for %s, want at least one more question, and less than %s", took, g.HoldTimeout)
 	}
 }
 

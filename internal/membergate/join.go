@@ -26,8 +26,9 @@ import (
 // in vain until it asks again, seven seconds later. One that is started again, with its data,
 // finds its request in the log at once.
 type Join struct {
-	// DataDir is etcd's data directory.
-	DataDir string
+	// Gate holds the members that have to be there first. It waits for them here, not in a container
+	// before this one: two members that get snapshots are in nobody's way but for a moment.
+	Gate *Gate
 	// Metrics is the URL of etcd's metrics.
 	Metrics string
 	// Command is etcd's command line.
@@ -45,13 +46,14 @@ const metricApplied = "etcd_server_proposals_applied_total"
 // Run returns when the member has data of its cluster's, or has ended by itself: what is wrong
 // then, etcd's own container, which comes next, shows better than this one.
 func (j *Join) Run(ctx context.Context) error {
-	if hasData(j.DataDir) {
-		logf(j.Log, "found the member's own data in %s", j.DataDir)
+	if hasData(j.Gate.DataDir) {
+		logf(j.Log, "found the member's own data in %s", j.Gate.DataDir)
 		return nil
 	}
 	if len(j.Command) == 0 {
 		return errors.New("no command line of etcd after --")
 	}
+	j.Gate.waitForOthers(ctx)
 	started := time.Now()
 	command := exec.Command(j.Command[0], j.Command[1:]...) //nolint:noctx,gosec // it is told to end, not killed; and is what the pod's author runs next
 	command.Stdout, command.Stderr = j.Output, j.Output

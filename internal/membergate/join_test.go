@@ -32,7 +32,7 @@ func member(t *testing.T) (j *Join, applied *atomic.Int64, said *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Join{DataDir: t.TempDir(), Metrics: metrics.URL, Command: []string{sleep, "3600"}, Patience: 10 * time.Second, Log: said, Output: io.Discard}, applied, said
+	return &Join{Gate: &Gate{DataDir: t.TempDir(), Log: said}, Metrics: metrics.URL, Command: []string{sleep, "3600"}, Patience: 10 * time.Second, Log: said, Output: io.Discard}, applied, said
 }
 
 func TestJoinEndsEtcdWhenItHasTheData(t *testing.T) {
@@ -58,7 +58,7 @@ func TestJoinDoesNothingForAMemberWithData(t *testing.T) {
 	t.Parallel()
 	j, _, _ := member(t)
 	j.Command = []string{filepath.Join(t.TempDir(), "must not be started")}
-	wal := filepath.Join(j.DataDir, "member", "wal")
+	wal := filepath.Join(j.Gate.DataDir, "member", "wal")
 	if err := errors.Join(os.MkdirAll(wal, 0o750), os.WriteFile(filepath.Join(wal, "0.wal"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}

@@ -24,11 +24,13 @@ func addJoin(c *v1beta2.EtcdCluster, s Start, pod *corev1.Pod) {
 	gate.VolumeMounts = append(gate.VolumeMounts, corev1.VolumeMount{Name: volumeTools, MountPath: mountTools})
 
 	join := helperContainer(c, ContainerJoin, etcd.Image,
-		toolsGate, membergate.ProgramJoin, "-data-dir="+DataDir, fmt.Sprintf("-metrics=http://localhost:%d/metrics", MetricsPort), "--")
-	join.Command = append(join.Command, etcdCommand(c, s)...)
+		toolsGate, membergate.ProgramJoin, "-data-dir="+DataDir, fmt.Sprintf("-metrics=http://localhost:%d/metrics", MetricsPort))
 	join.Env = append(join.Env, etcd.Env...)
 	join.VolumeMounts = append(join.VolumeMounts, etcd.VolumeMounts...)
 	join.VolumeMounts = append(join.VolumeMounts, corev1.VolumeMount{Name: volumeTools, MountPath: mountTools, ReadOnly: true})
+	waitForOthers(c, s, &join)
+	join.Command = append(join.Command, "--")
+	join.Command = append(join.Command, etcd.Command...)
 	pod.Spec.InitContainers = append(pod.Spec.InitContainers, join)
 	pod.Spec.Volumes = append(pod.Spec.Volumes, toolsVolume())
 }

@@ -48,6 +48,8 @@ type Start struct {
 // MemberPod is the pod of one member.
 func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 	policy := policyOf(c)
+	// What lets a member join by a snapshot is in our image only, and looks at etcd's metrics.
+	s.BySnapshot = s.BySnapshot && s.Token == "" && policy.BusyboxImage == "" && version(c).HasMetricsListener()
 	pod := &corev1.Pod{
 		ObjectMeta: objectMeta(c, s.Member),
 		Spec: corev1.PodSpec{
@@ -88,7 +90,7 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 	case s.Token != "":
 		pod.Labels[LabelServing] = "true"
 		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: SchedulingGate}}
-	case s.BySnapshot && policy.BusyboxImage == "" && version(c).HasMetricsListener():
+	case s.BySnapshot:
 		addJoin(c, s, pod)
 	}
 	return pod
@@ -236,8 +238,16 @@ func gateCommand(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 		{Name: volumeData, MountPath: mountData, ReadOnly: true},
 		{Name: volumePod, MountPath: mountPod, ReadOnly: true},
 	}
+	if !s.BySnapshot {
+		waitForOthers(c, s, &container)
+	}
+	return container
+}
+
+// waitForOthers lets our program wait for the members that the new one has to know.
+func waitForOthers(c *v1beta2.EtcdCluster, s Start, container *corev1.Container) {
 	if len(s.Before) == 0 {
-		return container
+		return
 	}
 	var hosts, urls []string
 	for _, p := range s.Peers {
@@ -251,9 +261,10 @@ func gateCommand(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 	container.Command = append(container.Command, "-peers="+strings.Join(hosts, ","), "-before="+strings.Join(urls, ","))
 	if c.Spec.TLS.IsSecurePeer() {
 		container.Command = append(container.Command, "-peer-tls="+mountPeerTLS)
-		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: volumePeerTLS, MountPath: mountPeerTLS, ReadOnly: true})
+		if !slices.ContainsFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volumePeerTLS }) {
+			container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: volumePeerTLS, MountPath: mountPeerTLS, ReadOnly: true})
+		}
 	}
-	return container
 }
 
 // busyboxScript is for those who bring an image of their own for the check.

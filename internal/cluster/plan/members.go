@@ -254,21 +254,29 @@ func (p *planner) secretsForNewPods() bool {
 	return ok
 }
 
-// pods gives every member on the list its pod.
+// pods gives every member on the list its pod. What has to be made for several is made at once.
 func (p *planner) pods() *Step {
+	var first *Step
 	for i := range p.members {
 		m := &p.members[i]
 		if m.InEtcd == nil || m.Name == "" || p.gone(m) != "" || m.IsTerminating() {
 			continue
 		}
 		if m.Pod == nil && !m.HasStarted() && !p.secretsForNewPods() {
-			return nil
+			return first
 		}
-		if step := p.podOf(m); step != nil {
+		step := p.podOf(m)
+		switch {
+		case step == nil:
+		case first == nil && step.Kind != Create:
 			return step
+		case first == nil:
+			first = step
+		case step.Kind == Create:
+			first.Beside = append(first.Beside, step)
 		}
 	}
-	return nil
+	return first
 }
 
 // podOf is the step that brings a member its pod; nil where it has the right one.

@@ -70,7 +70,7 @@ func Next(s *snapshot.Snapshot) Plan {
 		// What members stand on.
 		p.peerService,
 	); step != nil || p.stopped {
-		return p.plan(step)
+		return p.plan(p.withFirstRecord(step))
 	}
 	// That the cluster exists, exactly once.
 	if step := p.bootstrap(); step != nil {
@@ -102,6 +102,17 @@ func Next(s *snapshot.Snapshot) Plan {
 		p.shrink,
 		p.roll,
 	))
+}
+
+// withFirstRecord lets the first member be chosen beside the service that gives it its name.
+func (p *planner) withFirstRecord(step *Step) *Step {
+	if step == nil || step.Kind != Create || p.stopped || isStarted(p.cluster.Status.Bootstrap) {
+		return step
+	}
+	if record := p.bootstrap(); record != nil && record.Kind == Record {
+		step.Beside = append(step.Beside, record)
+	}
+	return step
 }
 
 // first takes the first step that one of the decisions asks for, until one forbids

@@ -73,6 +73,10 @@ type Step struct {
 	PeerURL string
 	// Learner adds the member without a vote.
 	Learner bool
+
+	// Beside are steps of which none depends on another, or on this one: all can be taken
+	// before the next look. If only some of them are, the next look asks for the others.
+	Beside []*Step
 }
 
 // Facts are parts of the status that steps depend on. They are written in a step of
