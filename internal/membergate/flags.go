@@ -14,8 +14,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
@@ -189,8 +191,8 @@ func parseRestore(args []string, terminationLog *string, stdout, stderr io.Write
 }
 
 func parseJoin(args []string, terminationLog *string, stdout, stderr io.Writer) (*Join, error) {
-	flags := newFlags(terminationLog, stderr, "etcd-member-gate join -- ETCD ARGUMENT... runs etcd until the new member has the data of its cluster.")
-	j := &Join{Gate: &Gate{Log: stdout, Resolve: lookup}, Log: stdout, Output: stderr, Patience: 10 * time.Second}
+	flags := newFlags(terminationLog, stderr, "etcd-member-gate join -- ETCD ARGUMENT... runs etcd until the new member has the data of its cluster, and starts it again.")
+	j := &Join{Gate: &Gate{Log: stdout, Resolve: lookup}, Log: stdout, Output: stderr, Patience: 10 * time.Second, Become: become}
 	others := j.Gate.registerOthers(flags)
 	flags.StringVar(&j.Gate.DataDir, "data-dir", "/var/etcd/data", "etcd's data directory")
 	flags.StringVar(&j.Metrics, "metrics", "http://localhost:2381/metrics", "URL of etcd's metrics")
@@ -199,6 +201,14 @@ func parseJoin(args []string, terminationLog *string, stdout, stderr io.Writer) 
 	}
 	j.Command = flags.Args()
 	return j, others()
+}
+
+func become(command []string) error {
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return fmt.Errorf("finding etcd: %w", err)
+	}
+	return syscall.Exec(path, command, os.Environ()) //nolint:gosec // it is what the pod's author wants to run
 }
 
 func split(list string) []string {

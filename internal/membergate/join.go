@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// Join is the program of the init container of a member that gets its data as a snapshot of its
-// leader's. It runs in the image of the cluster's etcd, and lets etcd run until it has that data.
+// Join is what a member begins with that gets its data as a snapshot of its leader's. It runs in the
+// container of etcd, lets etcd run until it has that data, and then becomes etcd itself.
 //
 // A new member tells its cluster its name before it serves anybody, and waits until it finds
 // that request in the log. Where it gets a snapshot, the request is mostly in there: the leader
@@ -35,6 +35,8 @@ type Join struct {
 	Command []string
 	// Patience is how long etcd may take to end when it is told to.
 	Patience time.Duration
+	// Become replaces this process by the command line.
+	Become func(command []string) error
 
 	// Log gets a line for each thing that happens; Output is etcd's own.
 	Log, Output io.Writer
@@ -43,16 +45,22 @@ type Join struct {
 // metricApplied is the index that a member has reached.
 const metricApplied = "etcd_server_proposals_applied_total"
 
-// Run returns when the member has data of its cluster's, or has ended by itself: what is wrong
-// then, etcd's own container, which comes next, shows better than this one.
+// Run becomes etcd when the member has data.
 func (j *Join) Run(ctx context.Context) error {
-	if hasData(j.Gate.DataDir) {
-		logf(j.Log, "found the member's own data in %s", j.Gate.DataDir)
-		return nil
-	}
 	if len(j.Command) == 0 {
 		return errors.New("no command line of etcd after --")
 	}
+	if hasData(j.Gate.DataDir) {
+		logf(j.Log, "found the member's own data in %s", j.Gate.DataDir)
+	} else if err := j.getData(ctx); err != nil {
+		return err
+	}
+	return j.Become(j.Command)
+}
+
+// getData returns when the member has data of its cluster's, or has ended by itself: what is wrong
+// then, it will say again.
+func (j *Join) getData(ctx context.Context) error {
 	j.Gate.waitForOthers(ctx)
 	started := time.Now()
 	command := exec.Command(j.Command[0], j.Command[1:]...) //nolint:noctx,gosec // it is told to end, not killed; and is what the pod's author runs next

@@ -32,7 +32,11 @@ func member(t *testing.T) (j *Join, applied *atomic.Int64, said *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Join{Gate: &Gate{DataDir: t.TempDir(), Log: said}, Metrics: metrics.URL, Command: []string{sleep, "3600"}, Patience: 10 * time.Second, Log: said, Output: io.Discard}, applied, said
+	become := func(command []string) error {
+		_, _ = fmt.Fprintln(said, "becoming", command[0])
+		return nil
+	}
+	return &Join{Become: become, Gate: &Gate{DataDir: t.TempDir(), Log: said}, Metrics: metrics.URL, Command: []string{sleep, "3600"}, Patience: 10 * time.Second, Log: said, Output: io.Discard}, applied, said
 }
 
 func TestJoinEndsEtcdWhenItHasTheData(t *testing.T) {
@@ -49,15 +53,15 @@ func TestJoinEndsEtcdWhenItHasTheData(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(said.String(), "has the cluster's data") {
+	if text := said.String(); !strings.Contains(text, "has the cluster's data") || !strings.Contains(text, "becoming "+j.Command[0]) {
 		t.Errorf("said:\n%s", said)
 	}
 }
 
 func TestJoinDoesNothingForAMemberWithData(t *testing.T) {
 	t.Parallel()
-	j, _, _ := member(t)
-	j.Command = []string{filepath.Join(t.TempDir(), "must not be started")}
+	j, _, said := member(t)
+	j.Command = []string{filepath.Join(t.TempDir(), "must not be started before")}
 	wal := filepath.Join(j.Gate.DataDir, "member", "wal")
 	if err := errors.Join(os.MkdirAll(wal, 0o750), os.WriteFile(filepath.Join(wal, "0.wal"), nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -65,27 +69,33 @@ func TestJoinDoesNothingForAMemberWithData(t *testing.T) {
 	if err := j.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if !strings.Contains(said.String(), "becoming "+j.Command[0]) {
+		t.Errorf("said:\n%s", said)
+	}
 }
 
-func TestJoinLetsEtcdsOwnContainerTellWhatIsWrong(t *testing.T) {
+func TestJoinLetsEtcdTellWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	j, _, said := member(t)
 	j.Command = []string{"/bin/false"}
 	if err := j.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(said.String(), "ended by itself: exit status 1") {
+	if text := said.String(); !strings.Contains(text, "ended by itself: exit status 1") || !strings.Contains(text, "becoming /bin/false") {
 		t.Errorf("said:\n%s", said)
 	}
 }
 
 func TestJoinEndsEtcdWithThePod(t *testing.T) {
 	t.Parallel()
-	j, _, _ := member(t)
+	j, _, said := member(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*pause)
 	defer cancel()
 	if err := j.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want that the context is over", err)
+	}
+	if strings.Contains(said.String(), "becoming") {
+		t.Errorf("said:\n%s", said)
 	}
 }
 

@@ -4,7 +4,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -40,7 +39,7 @@ func BenchmarkRestoreNextToCreate(b *testing.B) {
 	for i := range 3 { // by turns, the best of each: the machine has other things to do
 		start := time.Now()
 		empty := create(n, fmt.Sprintf("empty-%d", i), `{size: 3, version: "3.6.16"}`)
-		created = min(created, empty.awaitServing(start, 3))
+		created = min(created, empty.awaitServing(start, 3, nil))
 		restored = min(restored, timeRestore(n, s3, "small", fmt.Sprintf("new-%d", i), `, clusterSpec: {size: 3, version: "3.6.16"}`))
 		empty.awaitReady()
 		replaced = min(replaced, timeRestore(n, s3, "small", empty.name, ""))
@@ -79,19 +78,7 @@ func timeRestore(n *tenant.Tenant, s3 *tenant.S3, key, cluster, more string) tim
 	before := c.pods()
 	start := time.Now()
 	restore(n, cluster, cluster, s3, key, more)
-	n.Eventually(2*patience, func(context.Context) error {
-		serving := 0
-		for _, name := range c.voters() {
-			if _, old := before[name]; !old {
-				serving++
-			}
-		}
-		if serving != 3 {
-			return fmt.Errorf("%d of 3 members serve", serving)
-		}
-		return nil
-	})
-	took := time.Since(start)
+	took := c.awaitServing(start, 3, before)
 	awaitRestored(n, cluster)
 	return took
 }

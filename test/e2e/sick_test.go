@@ -43,7 +43,7 @@ func BenchmarkSickClustersDelayNoOther(b *testing.B) {
 		for _, c := range clusters {
 			start := time.Now()
 			c.patch(`{"size":3}`)
-			best = min(best, c.awaitServing(start, 3))
+			best = min(best, c.awaitServing(start, 3, nil))
 		}
 		return best
 	}
