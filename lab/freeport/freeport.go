@@ -40,7 +40,7 @@ func Address(ctx context.Context, host string) (string, error) {
 
 // Port is the port of Address.
 func Port(ctx context.Context, host string) (int, error) {
-	start := rand.IntN(last - first + 1) //nolint:gosec // where the search begins is no secret
+	start := rand.IntN(last - first + 1)
 	var tried error
 	for i := range last - first + 1 {
 		port := first + (start+i)%(last-first+1)
