@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -175,9 +176,12 @@ func TestMemberKilledInTheMiddleOfASnapshotDoesNotFailTheBackup(t *testing.T) {
 		before = append(before, m.gate.back.Load())
 	}
 	var killed *etcdMember
+	var mu sync.Mutex
 	front.arm(func(r *http.Request, _ string) bool {
-		if !sendsPart(r, "") {
-			return false
+		mu.Lock()
+		defer mu.Unlock()
+		if !sendsPart(r, "") || killed != nil {
+			return false // with a second one the cluster would be gone
 		}
 		// The member that gives the snapshot is the one which has sent the most since.
 		var most int64
