@@ -51,6 +51,8 @@ type Gate struct {
 	AnnotationsFile string
 	// JoinedAnnotation is set by the operator on the pod of a member that has started once.
 	JoinedAnnotation string
+	// HasData says that the member has started once, where its pod cannot say so.
+	HasData bool
 	// StartAnnotation, where it is set, has to be on the pod before anything else.
 	StartAnnotation string
 	// Program, where it is set, is where a copy of this program is put; Self is where it is.
@@ -96,7 +98,7 @@ func (g *Gate) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if joined {
+	if joined || g.HasData {
 		return ErrDataLost
 	}
 	if err := g.waitForName(ctx); err != nil {

@@ -70,6 +70,18 @@ func TestAMemberThatLostItsDataDoesNotStart(t *testing.T) {
 	}
 }
 
+func TestAMemberThatIsKnownToHaveDataDoesNotStartWithoutIt(t *testing.T) {
+	g := newGate(t)
+	g.HasData = true
+	if err := g.Run(t.Context()); !errors.Is(err, ErrDataLost) {
+		t.Fatalf("Run() = %v, want ErrDataLost", err)
+	}
+	writeLog(t, g)
+	if err := g.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestADataDirectoryWithoutALogIsNoData(t *testing.T) {
 	g := newGate(t)
 	annotate(t, g, joinedKey+`="8e9e05c52164694d"`)

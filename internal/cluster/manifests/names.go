@@ -55,6 +55,10 @@ const (
 	AnnotationStart = "etcd.database.coreos.com/start"
 )
 
+// AnnotationStarted is on the volume claim of a first member whose etcd was seen running on it before
+// anybody had heard of the cluster: from then on no cluster may be started there without that data.
+const AnnotationStarted = "etcd.database.coreos.com/started"
+
 // Annotations on the EtcdCluster.
 const (
 	// AnnotationBootstrapAgain is the user's consent to start a new, empty

@@ -33,6 +33,8 @@ type Start struct {
 	Restore *v1beta2.BootstrapRestore
 	// Peers are all members that etcd has to know, this one included.
 	Peers []Peer
+	// HasData says that the member has been started before: it must not start without its data.
+	HasData bool
 	// BySnapshot says that the member will get a snapshot instead of the log.
 	BySnapshot bool
 	// Before are the names of those which have to answer before this one starts.
@@ -226,6 +228,9 @@ func gateContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 	return helperContainer(c, ContainerGate, policy.BusyboxImage, "/bin/sh", "-c", busyboxScript(Host(c, s.Member), policy.DNSTimeoutInSecond))
 }
 
+// FlagHasData lets the gate refuse a member that has no data.
+const FlagHasData = "-has-data"
+
 func gateCommand(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 	container := helperContainer(c, ContainerGate, s.HelperImage,
 		gateBinary,
@@ -237,6 +242,9 @@ func gateCommand(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 	container.VolumeMounts = []corev1.VolumeMount{
 		{Name: volumeData, MountPath: mountData, ReadOnly: true},
 		{Name: volumePod, MountPath: mountPod, ReadOnly: true},
+	}
+	if s.HasData {
+		container.Command = append(container.Command, FlagHasData)
 	}
 	if !s.BySnapshot {
 		waitForOthers(c, s, &container)

@@ -29,7 +29,9 @@ import (
 //
 // While the UID is not written no etcd can have run, so whatever went wrong may be
 // repeated. Once it is written, a seed that vanished may have held data: then the
-// operator stops and asks the user. The one way back, for a spec that was corrected,
+// operator stops and asks the user. On a volume that data is still there, so that another
+// pod may go on with it; where etcd was seen running on the volume, which is noted on
+// it, such a pod does not start if the data is not. The one way back, for a spec that was corrected,
 // is a pod that provably never served: it is held by a finalizer, deleted, and looked
 // at when nothing can happen to it any more.
 func (p *planner) bootstrap() *Step {
@@ -170,6 +172,7 @@ func (p *planner) createSeed(record *v1beta2.BootstrapStatus, seed *snapshot.Mem
 	return &Step{Kind: Create, Member: record.Seed, Why: "create the first member", Object: manifests.MemberPod(p.cluster, manifests.Start{
 		Member: record.Seed, Token: record.Token, Restore: record.Restore, Peers: []manifests.Peer{{Name: record.Seed, URL: manifests.PeerURL(p.cluster, record.Seed)}},
 		HelperImage: p.s.HelperImage, SecretKeys: p.secretKeys, IPv6: ipv6(p.s.PeerService),
+		HasData: seed != nil && hasStarted(seed.Claim),
 	})}
 }
 
@@ -199,10 +202,19 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 		})
 	case manifests.NeedsImage(p.cluster, pod):
 		return p.changePod(pod, "change the first member's image", func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
+	case seed.Claim != nil && !hasStarted(seed.Claim) && !neverServed(pod):
+		changed := seed.Claim.DeepCopy()
+		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, manifests.AnnotationStarted, "true")
+		return &Step{Kind: Change, Member: seed.Name, From: seed.Claim, Object: changed, Why: "note on the volume of the first member that etcd has run on it"}
 	default:
 		p.waitForSeed(pod)
 	}
 	return nil
+}
+
+// hasStarted reports whether a cluster may have been started on a volume.
+func hasStarted(claim *corev1.PersistentVolumeClaim) bool {
+	return claim != nil && claim.Annotations[manifests.AnnotationStarted] != ""
 }
 
 // seedEnded: Kubernetes does not start the pod again, and has taken its data unless that
@@ -227,8 +239,17 @@ func (p *planner) seedGone(record *v1beta2.BootstrapStatus, seed *snapshot.Membe
 
 func (p *planner) seedLost(record *v1beta2.BootstrapStatus) {
 	p.stop(SeedLost, "pod %s, which was to start the cluster, is gone, and what it may have stored with it%s; no second cluster is started by itself: "+
-		"delete the object and create it again, restore a backup with a new EtcdRestore, or set the annotation %s=%s to start over with an empty cluster",
-		record.Seed, p.keptVolumes(), manifests.AnnotationBootstrapAgain, record.Seed)
+		"delete the object and create it again, restore a backup with a new EtcdRestore, or %sset the annotation %s=%s to start over with an empty cluster",
+		record.Seed, p.keptVolumes(), p.clearAway(record), manifests.AnnotationBootstrapAgain, record.Seed)
+}
+
+// clearAway says what is left of the first member, and has to go before anybody starts over.
+func (p *planner) clearAway(record *v1beta2.BootstrapStatus) string {
+	seed := p.member(record.Seed)
+	if seed == nil || seed.Claim == nil {
+		return ""
+	}
+	return fmt.Sprintf("delete the volume claim %s and the pod of that name and ", seed.Claim.Name)
 }
 
 // seedHeld: the pod that was to start the cluster is being replaced for a corrected spec.

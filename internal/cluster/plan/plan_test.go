@@ -108,6 +108,46 @@ func TestTheClusterIsStartedOnce(t *testing.T) {
 	})
 }
 
+// A volume on which etcd was seen running has data: what comes after must not do without it.
+func TestAVolumeThatEtcdHasRunOnIsRemembered(t *testing.T) {
+	runs := func(pod *corev1.Pod) {
+		pod.Spec.SchedulingGates, pod.Spec.NodeName = nil, "n"
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "etcd", ContainerID: "x", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	}
+	onVolume := func(podUID string, noted bool) *scene {
+		s := recorded(podUID)
+		s.Cluster.Spec.Pod = three().withVolumes().Cluster.Spec.Pod
+		claim := manifests.Claim(s.Cluster, "c-a")
+		if noted {
+			claim.Annotations = map[string]string{manifests.AnnotationStarted: "true"}
+		}
+		s.Claims = []corev1.PersistentVolumeClaim{*claim}
+		return s
+	}
+	check(t, map[string]planCase{
+		"it is noted":                   {scene: onVolume("pod-c-a", false), change: func(s *scene) { seedPod(s, runs) }, want: "Change *v1.PersistentVolumeClaim c-a"},
+		"once":                          {scene: onVolume("pod-c-a", true), change: func(s *scene) { seedPod(s, runs) }, want: "wait: SeedStarting"},
+		"not before etcd runs":          {scene: onVolume("pod-c-a", false), change: func(s *scene) { seedPod(s, func(pod *corev1.Pod) { pod.Spec.SchedulingGates = nil }) }, want: "wait: SeedStarting"},
+		"another pod may go on with it": {scene: onVolume("pod-c-a", true), want: "Record c-a"},
+		"but not without the data": {scene: onVolume("pod-c-a", true), change: func(s *scene) {
+			seedPod(s, runs)
+			s.Pods[0].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: manifests.ContainerGate, LastTerminationState: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: membergate.ExitDataLost},
+			}}}
+		}, want: "wait: SeedLost"},
+	})
+	for _, noted := range []bool{false, true} {
+		step := plan.Next(onVolume("", noted).Snapshot).Step
+		pod, ok := step.Object.(*corev1.Pod)
+		if !ok {
+			t.Fatalf("the step is %+v, want that a pod is made", step)
+		}
+		if got := slices.Contains(pod.Spec.InitContainers[0].Command, manifests.FlagHasData); got != noted {
+			t.Errorf("etcd has run on the volume: %t; the gate asks for data: %t", noted, got)
+		}
+	}
+}
+
 func withPeerTLS(s *scene) {
 	s.Cluster.Spec.TLS = &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{PeerSecret: "peer"}}}
 }

@@ -5,6 +5,7 @@ package kubemodel
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -171,7 +172,7 @@ func (k *Kube) gate(rt *podRuntime) {
 		return
 	}
 	if rt.dir.Disk == nil && hasGate(pod) {
-		if pod.Annotations[manifests.AnnotationMemberID] != "" {
+		if pod.Annotations[manifests.AnnotationMemberID] != "" || slices.Contains(initContainer(pod, manifests.ContainerGate).Command, manifests.FlagHasData) {
 			k.gateRefuses(rt)
 			return
 		}
