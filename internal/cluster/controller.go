@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,6 +68,9 @@ type Reconciler struct {
 	Serves   func(*v1beta2.EtcdCluster) bool
 	// Jitter spreads the health checks of many clusters over time.
 	Jitter func(time.Duration) time.Duration
+
+	// wrote is when the status of each cluster was written last.
+	wrote sync.Map
 }
 
 // Reconcile brings one cluster closer to what its spec asks for, as far as it can go
@@ -81,6 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			return r.failed("observe", err)
 		case s == nil:
 			forgetCluster(req.NamespacedName)
+			r.wrote.Delete(req.NamespacedName)
 			return ctrl.Result{}, r.releaseSeed(ctx, req.NamespacedName, "")
 		case !r.Serves(s.Cluster):
 			return ctrl.Result{}, nil
@@ -88,19 +93,34 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			return ctrl.Result{}, r.releaseSeed(ctx, req.NamespacedName, s.Cluster.UID)
 		}
 		p := plan.Next(s)
-		if p.Step == nil {
-			return r.rest(ctx, s, &p)
-		}
-		if reader == r.Cached {
+		if reader == r.Cached && (p.Step != nil || r.isFromBefore(ctx, s)) {
 			// There seems to be something to do: look at what is true.
 			reader = r.Live
 			continue
+		}
+		if p.Step == nil {
+			return r.rest(ctx, s, &p)
 		}
 		if result, done, err := r.take(ctx, s, &p); done {
 			return result, err
 		}
 	}
 	return ctrl.Result{RequeueAfter: behindRetry}, nil
+}
+
+// isFromBefore reports whether the view of the object may be older than the status that this process has
+// written to it: that status would be taken for the one of before, and stay if it is no longer true.
+func (r *Reconciler) isFromBefore(ctx context.Context, s *snapshot.Snapshot) bool {
+	const lately = 10 * time.Second // no cache is further behind for long
+	when, ok := r.wrote.Load(client.ObjectKeyFromObject(s.Cluster))
+	if !ok || s.Now.Sub(when.(time.Time)) > lately {
+		return false
+	}
+	var live v1beta2.EtcdCluster
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.Cluster), &live); err != nil {
+		return false // the next look will tell
+	}
+	return live.ResourceVersion != s.Cluster.ResourceVersion
 }
 
 // take carries out the plan's step. It returns done when this round is over.
@@ -186,6 +206,7 @@ func (r *Reconciler) report(ctx context.Context, s *snapshot.Snapshot, p *plan.P
 	case err != nil:
 		return fmt.Errorf("writing the status: %w", err)
 	}
+	r.wrote.Store(client.ObjectKeyFromObject(changed), s.Now)
 	if status.Phase == v1beta2.ClusterPhaseFailed && s.Cluster.Status.Phase != v1beta2.ClusterPhaseFailed {
 		clustersFailed.Inc()
 	}

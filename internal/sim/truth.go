@@ -451,9 +451,17 @@ func (t *truth) isSeedLost() bool {
 	}
 	pod := t.w.Kube.Pod(cluster.Status.Bootstrap.Seed)
 	if dir := t.w.Kube.DirOfClaim(cluster.Status.Bootstrap.Seed); dir != nil {
-		return dir.Corrupt
+		return dir.Corrupt || (dir.Disk == nil && t.w.seenRunning(cluster.Status.Bootstrap.Seed))
 	}
 	return (pod == nil || string(pod.UID) != cluster.Status.Bootstrap.PodUID || pod.DeletionTimestamp != nil || t.isOver(pod))
+}
+
+// seenRunning reports whether the operator saw etcd run on a volume. If there is nothing on it when the
+// next pod comes, it may have been emptied, or etcd was ended in the moment before its first write: nobody
+// can tell, so that the operator asks the user.
+func (w *World) seenRunning(claim string) bool {
+	object := w.Kube.Find(kubemodel.Claims, claim)
+	return object != nil && object.GetAnnotations()[manifests.AnnotationStarted] != ""
 }
 
 // survives notes whether a majority of the voters still has its data. Faults call it.
