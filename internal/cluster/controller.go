@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			return ctrl.Result{}, r.releaseSeed(ctx, req.NamespacedName, s.Cluster.UID)
 		}
 		p := plan.Next(s)
-		if reader == r.Cached && (p.Step != nil || r.isFromBefore(ctx, s)) {
+		if reader == r.Cached && (p.Step != nil || r.isFromBefore(ctx, s, &p)) {
 			// There seems to be something to do: look at what is true.
 			reader = r.Live
 			continue
@@ -108,12 +108,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{RequeueAfter: behindRetry}, nil
 }
 
-// isFromBefore reports whether the view of the object may be older than the status that this process has
-// written to it: that status would be taken for the one of before, and stay if it is no longer true.
-func (r *Reconciler) isFromBefore(ctx context.Context, s *snapshot.Snapshot) bool {
+// isFromBefore reports whether the status that is seen, and is right, is older than the one that this
+// process has written since: that one, which may be wrong by now, would stay.
+func (r *Reconciler) isFromBefore(ctx context.Context, s *snapshot.Snapshot, p *plan.Plan) bool {
 	const lately = 10 * time.Second // no cache is further behind for long
 	when, ok := r.wrote.Load(client.ObjectKeyFromObject(s.Cluster))
-	if !ok || s.Now.Sub(when.(time.Time)) > lately {
+	if !ok || s.Now.Sub(when.(time.Time)) > lately || !equality.Semantic.DeepEqual(report.Status(s, p), s.Cluster.Status) {
 		return false
 	}
 	var live v1beta2.EtcdCluster
