@@ -202,14 +202,21 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 		})
 	case manifests.NeedsImage(p.cluster, pod):
 		return p.changePod(pod, "change the first member's image", func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
-	case seed.Claim != nil && !hasStarted(seed.Claim) && !neverServed(pod):
-		changed := seed.Claim.DeepCopy()
-		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, manifests.AnnotationStarted, "true")
-		return &Step{Kind: Change, Member: seed.Name, From: seed.Claim, Object: changed, Why: "note on the volume of the first member that etcd has run on it"}
 	default:
-		p.waitForSeed(pod)
+		return p.seedRuns(seed)
 	}
 	return nil
+}
+
+// seedRuns: nothing is to be done but to wait for the cluster; that etcd has run on a volume is noted there.
+func (p *planner) seedRuns(seed *snapshot.Member) *Step {
+	if seed.Claim == nil || hasStarted(seed.Claim) || neverServed(seed.Pod) {
+		p.waitForSeed(seed.Pod)
+		return nil
+	}
+	changed := seed.Claim.DeepCopy()
+	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, manifests.AnnotationStarted, "true")
+	return &Step{Kind: Change, Member: seed.Name, From: seed.Claim, Object: changed, Why: "note on the volume of the first member that etcd has run on it"}
 }
 
 // hasStarted reports whether a cluster may have been started on a volume.
