@@ -101,8 +101,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		if p.Step == nil {
 			return r.rest(ctx, s, &p)
 		}
-		if result, done, err := r.take(ctx, s, &p); done {
-			return result, err
+		for _, step := range append([]*plan.Step{p.Step}, p.Step.Beside...) {
+			p.Step = step
+			if result, done, err := r.take(ctx, s, &p); done {
+				return result, err
+			}
 		}
 	}
 	return ctrl.Result{RequeueAfter: behindRetry}, nil
@@ -142,11 +145,6 @@ func (r *Reconciler) take(ctx context.Context, s *snapshot.Snapshot, p *plan.Pla
 		if step.Event != "" {
 			r.Events.Event(s.Cluster, step.Warning, step.Event, step.Why)
 		}
-		if len(step.Beside) > 0 {
-			rest := *p
-			rest.Step = withBeside(step.Beside[0], step.Beside[1:])
-			return r.take(ctx, s, &rest)
-		}
 		return ctrl.Result{}, false, nil
 	case outcome == act.NotYet:
 		what := step.Why
@@ -160,12 +158,6 @@ func (r *Reconciler) take(ctx context.Context, s *snapshot.Snapshot, p *plan.Pla
 		return ctrl.Result{RequeueAfter: refusedRetry}, true, nil
 	}
 	return ctrl.Result{RequeueAfter: behindRetry}, true, nil
-}
-
-func withBeside(step *plan.Step, beside []*plan.Step) *plan.Step {
-	with := *step
-	with.Beside = beside
-	return &with
 }
 
 // rest is the end of a round: nothing can be done now.
