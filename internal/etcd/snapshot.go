@@ -10,6 +10,8 @@ import (
 	"io"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	_ "github.com/etcd-operator/etcd-operator/internal/etcd/buffers"
 )
 
 // CopySnapshot writes a snapshot of one member's data into w and returns its size. The

@@ -27,6 +27,8 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	_ "github.com/etcd-operator/etcd-operator/internal/etcd/buffers"
 )
 
 // askPatience is how long one member gets to say how it is. A member that needs longer is not the one

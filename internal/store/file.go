@@ -125,7 +125,7 @@ func (s *fileStore) write(name string, content func(io.Writer) error) (err error
 			err = s.translate(writing, closeErr)
 		}
 	}()
-	w := bufio.NewWriterSize(f, 1<<20)
+	w := bufio.NewWriterSize(&eager{f: f}, 1<<20)
 	if err := content(w); err != nil {
 		return s.translate(writing, err)
 	}
@@ -136,6 +136,25 @@ func (s *fileStore) write(name string, content func(io.Writer) error) (err error
 		return s.translate(writing, err)
 	}
 	return nil
+}
+
+// eager is a file that goes to the disk while it is still being written: at its end nothing is left to wait
+// for, and not more of it than writebackEvery waits in memory.
+type eager struct {
+	f                *os.File
+	written, started int64
+}
+
+const writebackEvery = 8 << 20
+
+func (e *eager) Write(p []byte) (int, error) {
+	n, err := e.f.Write(p)
+	e.written += int64(n)
+	if length := e.written - e.started; length >= writebackEvery {
+		startWriteback(e.f, e.started, length)
+		e.started = e.written
+	}
+	return n, err
 }
 
 // syncDir makes a rename survive a power cut.
