@@ -11,7 +11,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	_ "github.com/etcd-operator/etcd-operator/internal/etcd/buffers"
+	_ "github.com/etcd-operator/etcd-operator/internal/etcd/buffers" // of sizes that fit a snapshot's messages
 )
 
 // CopySnapshot writes a snapshot of one member's data into w and returns its size. The

@@ -28,7 +28,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	_ "github.com/etcd-operator/etcd-operator/internal/etcd/buffers"
+	_ "github.com/etcd-operator/etcd-operator/internal/etcd/buffers" // of sizes that fit a snapshot's messages
 )
 
 // askPatience is how long one member gets to say how it is. A member that needs longer is not the one

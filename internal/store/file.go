@@ -4,7 +4,6 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -125,11 +124,9 @@ func (s *fileStore) write(name string, content func(io.Writer) error) (err error
 			err = s.translate(writing, closeErr)
 		}
 	}()
-	w := bufio.NewWriterSize(&eager{f: f}, 1<<20)
-	if err := content(w); err != nil {
-		return s.translate(writing, err)
-	}
-	if err := w.Flush(); err != nil {
+	// Without a buffer: a snapshot comes in pieces that are large enough, and are still in the processor's
+	// cache when they are written.
+	if err := content(&eager{f: f}); err != nil {
 		return s.translate(writing, err)
 	}
 	if err := f.Sync(); err != nil {
