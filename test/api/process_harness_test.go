@@ -24,7 +24,7 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/lab/apiserver"
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
-	"github.com/etcd-operator/etcd-operator/lab/freeport"
+	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // patience is how long anything here may take on a machine that is busy with other tests.
@@ -91,7 +91,7 @@ func program(t *testing.T, name string, env []string, args ...string) *exec.Cmd 
 // start starts an operator on a free port. At the end of the test it is killed, and its log is shown if the test failed.
 func start(t *testing.T, name string, id identity, args ...string) *operator {
 	t.Helper()
-	addr := freeAddress(t)
+	addr := port.Free(t)
 	env := []string{"KUBECONFIG=" + id.kubeconfig, "MY_POD_NAMESPACE=" + id.namespace, "MY_POD_NAME=" + id.pod}
 	o := &operator{name: name, url: "http://" + addr, ended: make(chan struct{})}
 	args = append(args, "-listen-addr", addr)
@@ -194,16 +194,6 @@ func eventually(t *testing.T, check func(context.Context) error) {
 	if err != nil {
 		t.Fatalf("after %v: %v", patience, last)
 	}
-}
-
-// freeAddress is an address of this machine that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	address, err := freeport.Address(t.Context(), "127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return address
 }
 
 // bareServer is an API server of the test's own, without our kinds, and the folder with its kubectl.

@@ -23,6 +23,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/crd"
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
+	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // definitions are the operators and the CRD that each installs.
@@ -95,7 +96,7 @@ func TestAnAPIServerThatIsAwayDoesNotEndTheProcess(t *testing.T) {
 	t.Parallel()
 	kubeconfig := t.TempDir() + "/kubeconfig"
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}],
-		clusters: [{name: c, cluster: {server: "http://%s"}}], users: [{name: u, user: {}}]}`, freeAddress(t))
+		clusters: [{name: c, cluster: {server: "http://%s"}}], users: [{name: u, user: {}}]}`, port.Free(t))
 	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

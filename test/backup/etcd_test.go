@@ -20,7 +20,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/etcd-operator/etcd-operator/lab/freeport"
+	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // etcdCluster is a cluster of real etcd processes.
@@ -45,7 +45,7 @@ func startEtcd(tb testing.TB, version string, n int, args ...string) *etcdCluste
 	dir := tb.TempDir()
 	var initial, clients, peers []string
 	for i := range n {
-		peers, clients = append(peers, freeAddress(tb)), append(clients, freeAddress(tb))
+		peers, clients = append(peers, port.Free(tb)), append(clients, port.Free(tb))
 		initial = append(initial, fmt.Sprintf("m%d=http://%s", i, peers[i]))
 	}
 	for i := range n {
@@ -187,14 +187,4 @@ func (g *gate) pass(in net.Conn) {
 			return
 		}
 	}
-}
-
-// freeAddress is a port of 127.0.0.1 that nobody listens on.
-func freeAddress(tb testing.TB) string {
-	tb.Helper()
-	address, err := freeport.Address(tb.Context(), "127.0.0.1")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return address
 }

@@ -35,6 +35,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
 	"github.com/etcd-operator/etcd-operator/lab/apiserver"
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // buildPatience covers a machine on which everything has to be built first.
@@ -136,7 +137,7 @@ type launch struct {
 // startOperator starts an operator for a namespace. It is killed at the end of the test.
 func startOperator(tb testing.TB, l launch) *process {
 	tb.Helper()
-	address := freeAddress(tb)
+	address := port.Free(tb)
 	p := &process{t: tb, log: &buffer{}, done: make(chan struct{}), metrics: "http://" + address}
 	p.cmd = exec.CommandContext(context.WithoutCancel(tb.Context()), operator, append([]string{"-listen-addr", address, "-create-crd=false"}, l.args...)...)
 	p.cmd.Env = append(os.Environ(),

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/test/port"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
@@ -55,13 +56,13 @@ func TestBadInputIsToldInOneSentenceThatNamesWhatToChange(t *testing.T) {
 			false,
 		},
 		{
-			"unreachable-store", func(b *v1beta2.EtcdBackup) { b.Spec.S3.Endpoint = "http://" + freeAddress(t) },
+			"unreachable-store", func(b *v1beta2.EtcdBackup) { b.Spec.S3.Endpoint = "http://" + port.Free(t) },
 			"StoreUnreachable",
 			[]string{"endpoint", "connection refused"},
 			false,
 		},
 		{
-			"unreachable-etcd", func(b *v1beta2.EtcdBackup) { b.Spec.EtcdEndpoints = []string{"http://" + freeAddress(t)} },
+			"unreachable-etcd", func(b *v1beta2.EtcdBackup) { b.Spec.EtcdEndpoints = []string{"http://" + port.Free(t)} },
 			"EtcdUnavailable",
 			[]string{"connection refused"},
 			false,

@@ -21,6 +21,7 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/lab/pki"
+	"github.com/etcd-operator/etcd-operator/test/port"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
@@ -103,7 +104,7 @@ func issue(t *testing.T) tlsFiles {
 // startSecureEtcd starts an etcd that asks for certificates and passwords, with one key in it.
 func startSecureEtcd(t *testing.T, f tlsFiles) string {
 	t.Helper()
-	client, peer := freeAddress(t), freeAddress(t)
+	client, peer := port.Free(t), port.Free(t)
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(programs.Etcd["v3.6.16"], "etcd"), "--data-dir", t.TempDir(), "--log-level", "error", "--unsafe-no-fsync",
 		"--listen-client-urls", "https://"+client, "--advertise-client-urls", "https://"+client,
 		"--listen-peer-urls", "http://"+peer, "--initial-advertise-peer-urls", "http://"+peer, "--initial-cluster", "default=http://"+peer,

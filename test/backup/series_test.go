@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/test/port"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
@@ -226,7 +227,7 @@ func TestBadEndpointDoesNotFailTheBackupAndAHangingOneHoldsUpNoOther(t *testing.
 	e.await("hanging", "begun", func(b *v1beta2.EtcdBackup) bool { return b.Status.Run != nil })
 	began := time.Now()
 	for _, name := range []string{"a", "b", "c"} {
-		e.create(e.backup(name, name, append([]string{"http://" + freeAddress(t)}, etcd.urls()...)...))
+		e.create(e.backup(name, name, append([]string{"http://" + port.Free(t)}, etcd.urls()...)...))
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		e.awaitSuccess(name)

@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/etcd-operator/etcd-operator/lab/freeport"
+	"github.com/etcd-operator/etcd-operator/test/port"
 	"github.com/etcd-operator/etcd-operator/test/tenant"
 )
 
@@ -66,10 +66,7 @@ func runOperatorHere(n *tenant.Tenant) {
 	if out, err := build.CombinedOutput(); err != nil {
 		n.Fatalf("building the operator: %v\n%s", err, out)
 	}
-	address, err := freeport.Address(n.Context(), "127.0.0.1")
-	if err != nil {
-		n.Fatal(err)
-	}
+	address := port.Free(n)
 	log, err := os.Create(filepath.Join(n.TempDir(), "operator.log"))
 	if err != nil {
 		n.Fatal(err)

@@ -36,6 +36,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab/apiserver"
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
 	"github.com/etcd-operator/etcd-operator/lab/freeport"
+	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // buildPatience covers a machine on which everything has to be built first.
@@ -154,13 +155,7 @@ type process struct {
 // startOperator starts an operator for a namespace. It is killed at the end of the test.
 func startOperator(tb testing.TB, namespace string, args ...string) *process {
 	tb.Helper()
-	p := &process{log: &buffer{}, done: make(chan struct{})}
-	for _, address := range []*string{&p.serves, &p.http} {
-		var err error
-		if *address, err = freeport.Address(tb.Context(), "127.0.0.1"); err != nil {
-			tb.Fatal(err)
-		}
-	}
+	p := &process{log: &buffer{}, done: make(chan struct{}), serves: port.Free(tb), http: port.Free(tb)}
 	p.cmd = exec.CommandContext(context.WithoutCancel(tb.Context()), operator,
 		append([]string{"-listen-addr", p.http, "-serve-addr", p.serves, "-create-crd=false", "-log-level=debug"}, args...)...)
 	p.cmd.Env = append(os.Environ(), "KUBECONFIG="+api.Kubeconfig(), "MY_POD_NAMESPACE="+namespace, "MY_POD_NAME=etcd-restore-operator-0")

@@ -19,7 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
-	"github.com/etcd-operator/etcd-operator/lab/freeport"
+	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // realMember is an etcd process, or what is left of one.
@@ -57,7 +57,7 @@ func (c *realCluster) prepare(name string) *realMember {
 	if m := c.members[name]; m != nil {
 		return m
 	}
-	m := &realMember{name: name, peer: freeURL(c.t), clientURL: freeURL(c.t), dir: filepath.Join(c.folder, name)}
+	m := &realMember{name: name, peer: "http://" + port.Free(c.t), clientURL: "http://" + port.Free(c.t), dir: filepath.Join(c.folder, name)}
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.clientURL}, Logger: zap.NewNop()})
 	if err != nil {
 		c.t.Fatal(err)
@@ -65,15 +65,6 @@ func (c *realCluster) prepare(name string) *realMember {
 	m.client = client
 	c.members[name] = m
 	return m
-}
-
-func freeURL(t *testing.T) string {
-	t.Helper()
-	address, err := freeport.Address(t.Context(), "127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "http://" + address
 }
 
 // start runs a member's etcd.

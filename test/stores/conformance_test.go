@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/etcd-operator/etcd-operator/internal/store"
+	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // TestEveryStore holds every kind of store to what package store promises.
@@ -278,7 +279,7 @@ var conformance = []struct {
 			t.Logf("%s has no server", s.kind.Name)
 			return
 		}
-		address := freeAddress(t)
+		address := port.Free(t)
 		other := open(t, s, func(c *store.Config) {
 			c.Endpoint = strings.Replace(c.Endpoint, strings.TrimPrefix(s.server.URL, "http://"), address, 1)
 		})

@@ -23,7 +23,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/etcd-operator/etcd-operator/internal/store"
-	"github.com/etcd-operator/etcd-operator/lab/freeport"
+	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // Bucket is the one bucket that every server begins with.
@@ -77,7 +77,7 @@ func StartS3At(tb testing.TB, host string) *Server {
 			tb.Fatal(err)
 		}
 	}
-	address := freeAddressOf(tb, host)
+	address := port.FreeOf(tb, host)
 	start(tb, program, "--port", address, "--access", id, "--secret", secret, "--region", "eu-test-1", "--quiet",
 		"posix", "--sidecar", filepath.Join(dir, "sidecar"), filepath.Join(dir, "data"))
 	awaitHTTP(tb, "http://"+address)
@@ -110,7 +110,7 @@ func StartABS(tb testing.TB) *Server {
 	tb.Helper()
 	const account, key = "backupaccount", "c2VrcmV0MDEyMzQ1Njc4OXNla3JldDAxMjM0NTY3ODk="
 	program := azuriteProgram(tb)
-	address := freeAddress(tb)
+	address := port.Free(tb)
 	host, port, _ := net.SplitHostPort(address)
 	startEnv(tb, []string{"AZURITE_ACCOUNTS=" + account + ":" + key}, program,
 		"--silent", "--skipApiVersionCheck", "--disableTelemetry", "--location", tb.TempDir(), "--blobHost", host, "--blobPort", port)
@@ -141,7 +141,7 @@ func StartABS(tb testing.TB) *Server {
 func StartGCS(tb testing.TB) *Server {
 	tb.Helper()
 	program := goServer(tb, "fake-gcs-server", "github.com/fsouza/fake-gcs-server")
-	address := freeAddress(tb)
+	address := port.Free(tb)
 	host, port, _ := net.SplitHostPort(address)
 	start(tb, program, "-scheme", "http", "-host", host, "-port", port, "-public-host", address, "-external-url", "http://"+address,
 		"-backend", "filesystem", "-filesystem-root", tb.TempDir(), "-log-level", "error")
@@ -175,22 +175,6 @@ func StartFile(tb testing.TB) *Server {
 
 // loopback is where servers listen that only the tests themselves use.
 const loopback = "127.0.0.1"
-
-// freeAddress is a port of 127.0.0.1 that nobody listens on.
-func freeAddress(tb testing.TB) string {
-	tb.Helper()
-	return freeAddressOf(tb, loopback)
-}
-
-// freeAddressOf is a port of an address of this machine that nobody listens on.
-func freeAddressOf(tb testing.TB, host string) string {
-	tb.Helper()
-	address, err := freeport.Address(tb.Context(), host)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return address
-}
 
 func start(tb testing.TB, program string, args ...string) {
 	tb.Helper()
