@@ -86,6 +86,7 @@ const (
 // +kubebuilder:validation:XValidation:rule=`(has(self.pod) && has(self.pod.persistentVolumeClaimSpec)) == (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec))`,message=`cannot be added or removed later, because the members would lose their data: make a new EtcdCluster and move the data there`,fieldPath=`.pod.persistentVolumeClaimSpec`
 // +kubebuilder:validation:XValidation:rule=`(has(self.pod) && has(self.pod.ClusterDomain) ? self.pod.ClusterDomain : "") == (has(oldSelf.pod) && has(oldSelf.pod.ClusterDomain) ? oldSelf.pod.ClusterDomain : "")`,message=`cannot be changed later, because the URLs of the members contain it`,fieldPath=`.pod.ClusterDomain`
 // +kubebuilder:validation:XValidation:rule=`self.?TLS.?static.?member.?peerSecret.orValue("") == "" ? oldSelf.?TLS.?static.?member.?peerSecret.orValue("") == "" : oldSelf.?TLS.?static.?member.?peerSecret.orValue("") != ""`,message=`cannot be added or removed later, because members with and without TLS cannot speak to each other; the name of the Secret can be changed`,fieldPath=`.TLS.static.member.peerSecret`
+// +kubebuilder:validation:XValidation:rule=`self.?TLS.?static.?operatorSecret.orValue("") != "" || oldSelf.?TLS.?static.?operatorSecret.orValue("") == ""`,message=`cannot be removed later, because the operator could not speak to the members any more that still ask for a certificate; the name of the Secret can be changed`,fieldPath=`.TLS.static.operatorSecret`
 type ClusterSpec struct {
 	// Number of members, from 1 to 7. An odd number is best: an even one survives no more failures than
 	// the odd number below it.
@@ -138,7 +139,7 @@ type ClusterSpec struct {
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
 	// How many seconds a member may be on a node that is gone before it is given up and replaced.
-	// Default: 60.
+	// Default: 60, and 300 for members with a volume.
 	// +optional
 	// +nullable
 	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message=`must be 0 or more`

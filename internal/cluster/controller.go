@@ -135,6 +135,7 @@ func (r *Reconciler) take(ctx context.Context, s *snapshot.Snapshot, p *plan.Pla
 	case err != nil:
 		countFailure(string(step.Kind))
 		p.Waits = append(p.Waits, plan.Wait{Reason: plan.StepFailed, Message: err.Error()})
+		countRefusals(s, p)
 		if reportErr := r.report(ctx, s, p); reportErr != nil {
 			log.FromContext(ctx).Error(reportErr, "writing the status")
 		}
@@ -152,6 +153,7 @@ func (r *Reconciler) take(ctx context.Context, s *snapshot.Snapshot, p *plan.Pla
 			what = "add a member" // its name is another one each time, and the status would be too
 		}
 		p.Waits = append(p.Waits, plan.Wait{Reason: plan.ChangeRefusedByEtcd, Message: "etcd refuses for now to " + what})
+		countRefusals(s, p)
 		if err := r.report(ctx, s, p); err != nil && !errors.Is(err, errBehind) {
 			return ctrl.Result{}, true, err
 		}

@@ -200,6 +200,9 @@ func translate(err error) error {
 		return ErrExists
 	case errors.Is(known, rpctypes.ErrMemberNotLearner):
 		return ErrAlreadyVoter
+	case errors.Is(known, rpctypes.ErrUserEmpty), errors.Is(known, rpctypes.ErrUserNotFound), errors.Is(known, rpctypes.ErrPermissionDenied),
+		errors.Is(known, rpctypes.ErrInvalidAuthToken):
+		return ErrAccessRefused
 	}
 	return err
 }

@@ -103,6 +103,8 @@ var (
 	ErrNotFound = errors.New("etcd knows no such member")
 	// ErrExists: a member with that peer URL is there already.
 	ErrExists = errors.New("a member with this peer URL exists already")
+	// ErrAccessRefused: etcd's authentication is on, and the operator is no user who may do that.
+	ErrAccessRefused = errors.New("etcd asks for a user with the role root")
 	// ErrAlreadyVoter: the member has its vote already.
 	ErrAlreadyVoter = errors.New("the member is no learner")
 )

@@ -21,6 +21,8 @@ func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
 		domain   = "spec.pod.ClusterDomain: Invalid value: cannot be changed later, because the URLs of the members contain it"
 		peer     = "spec.TLS.static.member.peerSecret: Invalid value: cannot be added or removed later, because members with and without TLS cannot speak to each other; the name of the Secret can be changed"
 		inClaim  = "spec.pod.persistentVolumeClaimSpec."
+		client   = "spec.TLS.static.operatorSecret: Invalid value: cannot be removed later, because the operator could not speak to the members any more that still ask for a certificate; the name of the Secret can be changed"
+		withBoth = "{size: 3, TLS: {static: {member: {peerSecret: p, serverSecret: s}, operatorSecret: o}}}"
 		withPeer = "{size: 3, TLS: {static: {member: {peerSecret: p}}}}"
 	)
 	withClaim := func(spec string) string { return "{size: 3, pod: {persistentVolumeClaimSpec: " + spec + "}}" }
@@ -120,7 +122,9 @@ func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
 		{name: "peer TLS that goes", before: withPeer, after: "size: 3", want: peer},
 		{name: "peer TLS that becomes empty", before: withPeer, after: `{size: 3, TLS: {static: {member: {peerSecret: ""}}}}`, want: peer},
 		{name: "another peer Secret", before: withPeer, after: "{size: 3, TLS: {static: {member: {peerSecret: q}}}}"},
-		{name: "client TLS beside peer TLS", before: withPeer, after: "{size: 3, TLS: {static: {member: {peerSecret: p, serverSecret: s}, operatorSecret: o}}}"},
+		{name: "client TLS beside peer TLS", before: withPeer, after: withBoth},
+		{name: "client TLS that goes", before: withBoth, after: withPeer, want: client},
+		{name: "another operator Secret", before: withBoth, after: strings.Replace(withBoth, "operatorSecret: o", "operatorSecret: n", 1)},
 	}
 	namespace := newNamespace(t)
 	for i, tc := range tests {

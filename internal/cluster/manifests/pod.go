@@ -122,7 +122,7 @@ func etcdContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 	if version(c).HasMetricsListener() {
 		container.Ports = append(container.Ports, corev1.ContainerPort{Name: "metrics", ContainerPort: MetricsPort, Protocol: corev1.ProtocolTCP})
 	}
-	for _, t := range tlsVolumes(c) {
+	for _, t := range podTLSVolumes(c) {
 		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: t.volume, MountPath: t.mount, ReadOnly: true})
 	}
 	return container
@@ -301,7 +301,7 @@ func volumes(c *v1beta2.EtcdCluster, s Start) []corev1.Volume {
 			Path: "annotations", FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.annotations"},
 		}}}},
 	}}
-	for _, t := range tlsVolumes(c) {
+	for _, t := range podTLSVolumes(c) {
 		var keys []string
 		if s.SecretKeys != nil {
 			keys = s.SecretKeys(t.secret)

@@ -6,6 +6,7 @@ package manifests
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,8 +16,10 @@ import (
 const (
 	volumePeerTLS   = "member-peer-tls"
 	volumeServerTLS = "member-server-tls"
+	volumeClientTLS = "etcd-client-tls"
 	mountPeerTLS    = "/etc/etcdtls/member/peer-tls"
 	mountServerTLS  = "/etc/etcdtls/member/server-tls"
+	mountClientTLS  = "/etc/etcdtls/operator/etcd-tls"
 )
 
 // TLSFiles are the three files of a secret: under the names of the original, and
@@ -70,6 +73,16 @@ func (t tlsVolume) items(keys []string) []corev1.KeyToPath {
 	}
 }
 
+// tlsVolumes are those that etcd itself reads, podTLSVolumes all that its container has: people use the
+// certificate of a client there, with etcdctl, at the place where the original's probes had it.
+func podTLSVolumes(c *v1beta2.EtcdCluster) []tlsVolume {
+	list := tlsVolumes(c)
+	if c.Spec.TLS.IsSecureClient() {
+		list = append(list, tlsVolume{c.Spec.TLS.Static.OperatorSecret, volumeClientTLS, mountClientTLS, OperatorFiles})
+	}
+	return list
+}
+
 func tlsVolumes(c *v1beta2.EtcdCluster) []tlsVolume {
 	var list []tlsVolume
 	if c.Spec.TLS.IsSecurePeer() {
@@ -79,6 +92,19 @@ func tlsVolumes(c *v1beta2.EtcdCluster) []tlsVolume {
 		list = append(list, tlsVolume{c.Spec.TLS.Static.Member.ServerSecret, volumeServerTLS, mountServerTLS, ServerFiles})
 	}
 	return list
+}
+
+// ServesTLS reports whether the etcd of a pod serves clients by TLS: as its own command line says, or as the
+// spec does where that does not tell.
+func ServesTLS(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	for i := range pod.Spec.Containers {
+		for _, arg := range pod.Spec.Containers[i].Command {
+			if urls, found := strings.CutPrefix(arg, "--listen-client-urls="); found && pod.Spec.Containers[i].Name == ContainerEtcd {
+				return strings.HasPrefix(urls, "https://")
+			}
+		}
+	}
+	return c.Spec.TLS.IsSecureClient()
 }
 
 func tlsFlags(c *v1beta2.EtcdCluster) []string {

@@ -6,6 +6,7 @@ package observe
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strconv"
@@ -21,17 +22,19 @@ import (
 // quorum agrees on.
 func (o *Observer) askEtcd(ctx context.Context, s *snapshot.Snapshot) {
 	s.Etcd = snapshot.Etcd{Status: map[string]etcd.Status{}, Silent: map[string]string{}, Endpoints: map[string]etcd.Endpoint{}}
-	identity, err := o.identity(ctx, s)
+	identity, noIdentity := o.identity(ctx, s)
 	asked := make([]*corev1.Pod, 0, len(s.Pods))
 	for i := range s.Pods {
 		pod := &s.Pods[i]
+		// While TLS for clients is being added, a member serves it or not as its pod was made.
+		secure := manifests.ServesTLS(s.Cluster, pod)
 		switch {
-		case err != nil:
-			s.Etcd.Silent[pod.Name] = err.Error()
+		case secure && noIdentity != nil:
+			s.Etcd.Silent[pod.Name] = noIdentity.Error()
 		case !mayAnswer(pod):
 			s.Etcd.Silent[pod.Name] = "etcd is not running in its pod"
 		default:
-			s.Etcd.Endpoints[pod.Name] = endpoint(s, pod, identity)
+			s.Etcd.Endpoints[pod.Name] = endpoint(s, pod, secure, identity)
 			asked = append(asked, pod)
 		}
 	}
@@ -41,7 +44,7 @@ func (o *Observer) askEtcd(ctx context.Context, s *snapshot.Snapshot) {
 	})
 	for i, pod := range asked {
 		if errs[i] != nil {
-			s.Etcd.Silent[pod.Name] = errs[i].Error()
+			silent(s, pod.Name, "", errs[i])
 			continue
 		}
 		s.Etcd.Status[pod.Name] = statuses[i]
@@ -56,12 +59,23 @@ func mayAnswer(pod *corev1.Pod) bool {
 	return pod.Status.PodIP != "" && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
 }
 
-func endpoint(s *snapshot.Snapshot, pod *corev1.Pod, identity *etcd.TLS) etcd.Endpoint {
-	return etcd.Endpoint{
+// silent notes why a member has not answered. One that asks for a user has: it runs.
+func silent(s *snapshot.Snapshot, name, what string, err error) {
+	s.Etcd.Silent[name] = what + err.Error()
+	if errors.Is(err, etcd.ErrAccessRefused) {
+		s.Etcd.Refusing = append(s.Etcd.Refusing, name)
+	}
+}
+
+func endpoint(s *snapshot.Snapshot, pod *corev1.Pod, secure bool, identity *etcd.TLS) etcd.Endpoint {
+	e := etcd.Endpoint{
 		Address:    net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(manifests.ClientPort)),
 		ServerName: manifests.Host(s.Cluster, pod.Name),
-		TLS:        identity,
 	}
+	if secure {
+		e.TLS = identity
+	}
+	return e
 }
 
 func (o *Observer) identity(ctx context.Context, s *snapshot.Snapshot) (*etcd.TLS, error) {
@@ -105,7 +119,7 @@ func (o *Observer) membership(ctx context.Context, s *snapshot.Snapshot) *etcd.M
 		if err == nil {
 			return &list
 		}
-		s.Etcd.Silent[name] = "it gives no member list: " + err.Error()
+		silent(s, name, "it gives no member list: ", err)
 	}
 	return nil
 }

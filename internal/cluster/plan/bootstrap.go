@@ -99,7 +99,8 @@ func (p *planner) consentToStartOver(record *v1beta2.BootstrapStatus) bool {
 	if record == nil {
 		return p.cluster.Status.Phase != v1beta2.ClusterPhaseNone
 	}
-	return consent == record.Seed && record.PodUID != ""
+	// A record without a token is of a cluster that was taken over: it existed, whoever its first member was.
+	return consent == record.Seed && (record.PodUID != "" || record.Token == "")
 }
 
 func (p *planner) recordSeed(why string) *Step {

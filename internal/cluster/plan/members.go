@@ -397,12 +397,23 @@ func (p *planner) effective() *v1beta2.EtcdCluster {
 func (p *planner) watchMembers() *Step {
 	for i := range p.members {
 		m := &p.members[i]
-		if m.InEtcd == nil || (m.IsVoter() && m.IsHealthy() && !m.IsTerminating()) {
-			continue
+		switch {
+		case m.InEtcd == nil:
+		case m.IsVoter() && m.IsHealthy() && !m.IsTerminating():
+			p.watchAlarms(m)
+		default:
+			p.watchMember(m)
 		}
-		p.watchMember(m)
 	}
 	return nil
+}
+
+// watchAlarms tells of a member that is well but complains: with the alarm NOSPACE its cluster takes no
+// writes until somebody has made room. All members know of the alarms of all; one is enough to tell.
+func (p *planner) watchAlarms(m *snapshot.Member) {
+	if len(m.Status.Errors) > 0 && !p.planIs(MemberAlarm) {
+		p.refuse(MemberAlarm, "member %s reports %s: etcd takes no writes until there is room again and the alarm is disarmed", m.Name, oneLine(strings.Join(m.Status.Errors, ", ")))
+	}
 }
 
 func (p *planner) watchMember(m *snapshot.Member) {

@@ -101,8 +101,12 @@ func TestTheClusterIsStartedOnce(t *testing.T) {
 		"our own status before the first step": {scene: fresh(), change: func(s *scene) {
 			s.Cluster.Status.Phase, s.Cluster.Status.Bootstrap = v1beta2.ClusterPhaseFailed, &v1beta2.BootstrapStatus{}
 		}, want: "Record"},
-		"pods of another operator":            {scene: fresh(), change: func(s *scene) { seedPod(s, ungated) }, want: "Record"},
-		"a missing secret comes first":        {scene: fresh(), change: withPeerTLS, want: "wait: WaitingForSecret"},
+		"pods of another operator":     {scene: fresh(), change: func(s *scene) { seedPod(s, ungated) }, want: "Record"},
+		"a missing secret comes first": {scene: fresh(), change: withPeerTLS, want: "wait: WaitingForSecret"},
+		"consent for one that was taken over": {scene: recorded(""), change: func(s *scene) {
+			s.Cluster.Status.Bootstrap.Token, s.Cluster.Status.ClusterID = "", "c1"
+			s.Cluster.Annotations = map[string]string{manifests.AnnotationBootstrapAgain: "c-a"}
+		}, want: "Record"},
 		"all gone after it ran":               {change: func(s *scene) { s.Pods, s.Etcd.Membership, s.Etcd.Status = nil, nil, nil }, want: "wait: AllDataLost"},
 		"members of a foreign cluster answer": {change: func(s *scene) { s.Etcd.Membership.ClusterID = 0xbad }, want: "wait: MembersDisagree"},
 	})
@@ -234,6 +238,9 @@ func TestHealing(t *testing.T) {
 		"an evicted pod takes its data with it":            {change: func(s *scene) { s.pod("c-b").Status.Phase = corev1.PodFailed; s.silence("c-b") }, want: "Remove c-b"},
 		"an evicted pod on a volume is made anew":          {scene: three().withVolumes(), change: func(s *scene) { s.pod("c-b").Status.Phase = corev1.PodFailed; s.silence("c-b") }, want: "Delete *v1.Pod c-b"},
 		"a lost volume": {scene: three().withVolumes(), change: func(s *scene) { s.Claims[1].Status.Phase = corev1.ClaimLost; s.silence("c-b") }, want: "Remove c-b"},
+		"a member that is out of room": {change: func(s *scene) {
+			s.status("c-b", func(m *etcd.Status) { m.Errors = []string{"memberID:2 alarm:NOSPACE "} })
+		}, want: "wait: MemberAlarm"},
 		"a member that only does not answer stays": {change: func(s *scene) { s.silence("c-b") }, want: "wait: MemberUnhealthy"},
 		"its node is away for a while":             {change: func(s *scene) { s.nodeAway("c-b", 50*time.Second) }, want: "wait: NodeUnreachable"},
 		"its node is away for too long":            {change: func(s *scene) { s.nodeAway("c-b", 61*time.Second) }, want: "Remove c-b"},
@@ -264,11 +271,18 @@ func TestWithoutQuorumNothingIsTakenAway(t *testing.T) {
 		"two of three do not answer":             {change: func(s *scene) { s.silence("c-b", "c-c") }, want: "wait: QuorumLost"},
 		"shrinking does not help":                {change: func(s *scene) { s.silence("c-b", "c-c"); s.Cluster.Spec.Size = 1 }, want: "wait: QuorumLost"},
 		"a leader is being elected":              {change: leaderless, want: "wait: NoLeader"},
+		"etcd asks for a user":                   {change: askForUser, want: "wait: AccessRefused"},
 		"members with volumes get their pods":    {scene: three().withVolumes(), change: func(s *scene) { s.losePod("c-b"); s.losePod("c-c") }, want: "Create *v1.Pod c-b"},
 		"one dead member too many":               {scene: newScene("c-a", "c-b"), change: func(s *scene) { s.pod("c-b").DeletionTimestamp = now(); s.pod("c-a").DeletionTimestamp = now() }, want: "wait: QuorumAtRisk"},
 		"two that are being deleted still leave": {change: func(s *scene) { s.pod("c-b").DeletionTimestamp = now(); s.pod("c-c").DeletionTimestamp = now() }, want: "Remove c-b"},
 		"the only member of one is not thrown":   {scene: newScene("c-a"), change: func(s *scene) { s.pod("c-a").DeletionTimestamp = now() }, want: "wait: QuorumAtRisk"},
 	})
+}
+
+// askForUser is a cluster whose authentication is on.
+func askForUser(s *scene) {
+	s.silence("c-a", "c-b", "c-c")
+	s.Etcd.Refusing = []string{"c-a", "c-b", "c-c"}
 }
 
 func leaderless(s *scene) {

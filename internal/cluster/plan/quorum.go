@@ -31,6 +31,11 @@ func (p *planner) quorum() *Step {
 	for i := range p.s.Pods {
 		p.againWhileStarting(&p.s.Pods[i])
 	}
+	if refusing := p.s.Etcd.Refusing; len(refusing) > 0 {
+		p.stop(AccessRefused, "etcd's authentication is on, and the operator is no user who may look at its members (%s): nothing is known, and nothing is done. "+
+			"Turn it off, or use TLS with an operatorSecret whose certificate has the name of a user with the role root", strings.Join(refusing, ", "))
+		return nil
+	}
 	answering, leaderless := 0, 0
 	for _, m := range p.members {
 		if m.Status != nil {

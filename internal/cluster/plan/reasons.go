@@ -27,9 +27,11 @@ const (
 	QuorumLost            Reason = "QuorumLost"
 	NoLeader              Reason = "NoLeader"
 	MembersDisagree       Reason = "MembersDisagree"
+	AccessRefused         Reason = "AccessRefused"
 	QuorumAtRisk          Reason = "QuorumAtRisk"
 	MemberJoining         Reason = "MemberJoining"
 	MemberUnhealthy       Reason = "MemberUnhealthy"
+	MemberAlarm           Reason = "MemberAlarm"
 	MemberCrashing        Reason = "MemberCrashing"
 	MemberStopping        Reason = "MemberStopping"
 	NodeUnreachable       Reason = "NodeUnreachable"
@@ -47,7 +49,7 @@ const (
 var Reasons = []Reason{
 	Deleting, InvalidSpec, Paused, NameTaken, WaitingForSecret, SeedStarting, SeedLost,
 	Restoring, RestoreFailing, RestoreRequestInvalid, RecoveryImpossible, AllDataLost, OriginUnknown,
-	QuorumLost, NoLeader, MembersDisagree, QuorumAtRisk, MemberJoining, MemberUnhealthy, MemberCrashing, MemberStopping,
+	QuorumLost, NoLeader, MembersDisagree, AccessRefused, QuorumAtRisk, MemberJoining, MemberUnhealthy, MemberAlarm, MemberCrashing, MemberStopping,
 	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, MovingClients, ChangeRefusedByEtcd, StepFailed,
 	DowngradeRefused, MinorVersionSkipped,
 }
@@ -56,7 +58,8 @@ var Reasons = []Reason{
 // something.
 func (r Reason) NeedsUser() bool {
 	switch r {
-	case InvalidSpec, NameTaken, SeedLost, RestoreRequestInvalid, RecoveryImpossible, AllDataLost, OriginUnknown, MembersDisagree, DowngradeRefused, MinorVersionSkipped:
+	case InvalidSpec, NameTaken, SeedLost, RestoreRequestInvalid, RecoveryImpossible, AllDataLost, OriginUnknown, MembersDisagree, AccessRefused, MemberAlarm,
+		DowngradeRefused, MinorVersionSkipped:
 		return true
 	}
 	return false

@@ -125,14 +125,17 @@ func memberStatus(m snapshot.Member, previous []v1beta2.MemberStatus) v1beta2.Me
 	if m.Pod != nil {
 		out.Node = m.Pod.Spec.NodeName
 	}
-	if !out.Healthy {
+	switch {
+	case m.Pod == nil && !out.Healthy:
+		out.Message = "no pod"
+	case m.Status == nil:
 		out.Message = "does not answer"
-		if m.Status != nil {
-			out.Message = strings.Join(append([]string{"no leader"}, m.Status.Errors...), ", ")
-		}
-		if m.Pod == nil {
-			out.Message = "no pod"
-		}
+	case m.Status.Leader == 0:
+		out.Message = strings.Join(append([]string{"no leader"}, m.Status.Errors...), ", ")
+	case len(m.Status.Errors) > 0:
+		out.Message = strings.Join(m.Status.Errors, ", ")
+	case !out.Healthy:
+		out.Message = "is being restarted or replaced"
 	}
 	var before *resource.Quantity
 	for _, known := range previous {

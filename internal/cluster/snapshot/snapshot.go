@@ -103,6 +103,8 @@ type Etcd struct {
 	Status map[string]etcd.Status
 	// Silent says for each pod that was asked and did not answer, why.
 	Silent map[string]string
+	// Refusing are the pods whose etcd runs, but asks for a user that the operator is not.
+	Refusing []string
 	// Endpoints tells how to reach each pod's etcd.
 	Endpoints map[string]etcd.Endpoint
 }

@@ -38,7 +38,7 @@ type ClusterSpecApplyConfiguration struct {
 	// What becomes of the members' volumes when this object is deleted: Delete (the default) or Retain.
 	DeletionPolicy *apiv1beta2.DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// How many seconds a member may be on a node that is gone before it is given up and replaced.
-	// Default: 60.
+	// Default: 60, and 300 for members with a volume.
 	NodeLostToleranceSeconds *int64 `json:"nodeLostToleranceSeconds,omitempty"`
 	// What is done when more than half of the members are lost for good. By default nothing is: the
 	// status says what is lost and what could be done.
