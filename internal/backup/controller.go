@@ -173,6 +173,12 @@ func (c *reconciler) act(ctx context.Context, o Observation, step Step) (ctrl.Re
 
 	case Expire:
 		log.FromContext(ctx).Info("deleting a finished backup object, as ttlSecondsAfterFinished asks")
+		// It is nobody's wish that the backup goes too: deletionPolicy is for who deletes the object.
+		if controllerutil.ContainsFinalizer(b, v1beta2.BackupFinalizer) {
+			if err := c.setFinalizer(ctx, b, controllerutil.RemoveFinalizer); err != nil {
+				return ctrl.Result{}, err
+			}
+		}
 		return ctrl.Result{}, c.client.Delete(ctx, b, client.Preconditions{UID: &b.UID, ResourceVersion: &b.ResourceVersion})
 	}
 	return ctrl.Result{}, fmt.Errorf("unknown step %T", step)

@@ -222,11 +222,14 @@ func planSeries(o Observation, table timetable) Step {
 	}
 	scheduled, begins := due(table, lastScheduled(b), o.Now)
 	if s.Failures > 0 {
-		if stalled(s) && s.ObservedGeneration == b.Generation {
-			return Wait{Until: begins, Why: verdictOf(s)}
+		retry := retryAt(s)
+		switch {
+		case s.ObservedGeneration != b.Generation:
+			retry = o.Now // the change may be what it waited for
+		case stalled(s):
+			retry = begins
 		}
 		// What failed is tried again before the next one is due.
-		retry := retryAt(s)
 		if retry.Before(begins) {
 			begins, scheduled = retry, lastScheduled(b)
 		}

@@ -164,6 +164,12 @@ func TestPlan(t *testing.T) {
 		"a failed one of a series is tried again before the next is due": {
 			now: 3 * time.Second, backup: object(interval(60), failed(1, 0, false)), want: "wait until 5s, StoreFailed",
 		},
+		"a stalled series that was changed begins": {
+			backup: object(interval(60), failed(1, 0, true), func(b *v1beta2.EtcdBackup) { b.Generation = 2 }), want: "begin uid/1794711600 for 0s",
+		},
+		"a stalled series begins again when the next is due": {
+			now: time.Minute, backup: object(interval(60), failed(1, 0, true)), want: "begin uid/1794711660 for 1m0s",
+		},
 		"a failed one of a short series waits for the next only": {
 			now: time.Second, backup: object(interval(2), failed(1, 0, false)), want: "wait until 2s, StoreFailed",
 		},

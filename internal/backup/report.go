@@ -4,6 +4,7 @@
 package backup
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,8 +56,13 @@ func conclude(b *v1beta2.EtcdBackup, out Outcome) {
 	s.URL, s.Size, s.SHA256 = out.URL, out.Sums.Size, out.Sums.SHA256
 	s.Duration = &metav1.Duration{Duration: out.Took.Round(time.Millisecond)}
 	s.Verification = out.Verification
-	if out.Kept != nil {
+	switch {
+	case out.Kept != nil:
 		s.Backups = out.Kept
+	case s.LastScheduled != nil:
+		// The store could not be listed. What was just made is known all the same.
+		made := v1beta2.KeptBackup{Name: out.Key, Time: s.LastExecutionDate, EtcdRevision: out.Revision, Size: out.Sums.Size}
+		s.Backups = slices.Insert(slices.Clone(s.Backups), 0, made)
 	}
 	v := Verdict{Ready: metav1.ConditionTrue, Reason: ReasonSucceeded, Message: "The backup was made."}
 	if out.Verification != nil {

@@ -88,6 +88,9 @@ func (m *maker) make(ctx context.Context, r request) (Outcome, error) {
 		if out, err = w.take(ctx); err != nil {
 			return Outcome{}, err
 		}
+		if err := w.discardUnverified(ctx, out.Key); err != nil {
+			return Outcome{}, err
+		}
 	}
 	out.Took = time.Since(began)
 	out.URL = st.URL(out.Key)
@@ -109,6 +112,8 @@ type writing struct {
 	key        string
 	format     snapshot.Format
 	identities []age.Identity
+	// unverified are objects that this run wrote before the process died, and that nobody has verified.
+	unverified []string
 }
 
 // prepare reads what the backup is to look like.
@@ -180,9 +185,13 @@ func (w *writing) find(ctx context.Context) (*Outcome, error) {
 			return nil, err
 		}
 		facts := snapshot.FactsOf(o)
-		if facts.Run != w.run.ID || w.verifies() {
-			// Somebody else's; or one of which nobody knows any more what etcd said when it was taken:
-			// it is made again, and replaces this one only when it is complete.
+		if facts.Run != w.run.ID {
+			continue // somebody else's
+		}
+		if w.verifies() {
+			// Nobody knows any more what etcd said when it was taken: it is made again, and this one goes
+			// when that is complete.
+			w.unverified = append(w.unverified, o.Key)
 			continue
 		}
 		return &Outcome{
@@ -311,6 +320,19 @@ func (s *sameMember) Read(p []byte) (int, error) {
 		return n, &sourceError{fmt.Errorf("the address leads to different members by turns")}
 	}
 	return n, err
+}
+
+// discardUnverified deletes what this run wrote before under other names than the one that is verified.
+func (w *writing) discardUnverified(ctx context.Context, verified string) error {
+	for _, key := range w.unverified {
+		if key == verified {
+			continue
+		}
+		if err := w.discard(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // discard deletes the object that this run wrote.

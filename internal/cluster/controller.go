@@ -76,7 +76,12 @@ type Reconciler struct {
 // Reconcile brings one cluster closer to what its spec asks for, as far as it can go
 // now, and writes the status once.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	defer observeDuration(req.Name, time.Now())
+	began, gone := time.Now(), false
+	defer func() {
+		if !gone {
+			observeDuration(req.Name, began)
+		}
+	}()
 	var reader client.Reader = r.Cached
 	for range mostSteps {
 		s, err := r.Observer.Observe(ctx, reader, req.NamespacedName)
@@ -84,6 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		case err != nil:
 			return r.failed("observe", err)
 		case s == nil:
+			gone = true
 			forgetCluster(req.NamespacedName)
 			r.wrote.Delete(req.NamespacedName)
 			return ctrl.Result{}, r.releaseSeed(ctx, req.NamespacedName, "")

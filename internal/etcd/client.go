@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,6 +126,7 @@ func (m member) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, translate(err)
 	}
+	slices.Sort(r.Errors) // etcd keeps alarms in a map
 	return Status{
 		ClusterID:    r.Header.ClusterId,
 		MemberID:     r.Header.MemberId,

@@ -10,6 +10,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // Member is an entry of etcd's member list.
@@ -41,8 +45,26 @@ type Status struct {
 	RaftIndex    uint64
 	AppliedIndex uint64
 	Learner      bool
-	// Errors are the alarms and complaints the member reports, such as NOSPACE.
+	// Errors are the alarms and complaints the member reports, such as NOSPACE, in order. Alarms are
+	// the cluster's: every member reports those of all.
 	Errors []string
+}
+
+// IsCorrupt reports whether an alarm says that the member's own data is corrupt.
+func (s Status) IsCorrupt() bool { return IsCorrupt(s.Errors, s.MemberID) }
+
+var alarmOf = regexp.MustCompile(`memberID:\s*(\d+)`)
+
+// IsCorrupt reports whether one of the alarms that a status lists is about corrupt data of the member of
+// that id. One that names no member is about all of them.
+func IsCorrupt(alarms []string, id uint64) bool {
+	return slices.ContainsFunc(alarms, func(alarm string) bool {
+		if !strings.Contains(alarm, "CORRUPT") {
+			return false
+		}
+		found := alarmOf.FindStringSubmatch(alarm)
+		return found == nil || found[1] == strconv.FormatUint(id, 10)
+	})
 }
 
 // Endpoint is where one member can be reached.

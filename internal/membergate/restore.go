@@ -86,12 +86,17 @@ func (r *Restore) finish(note, unfinished string, done Restored) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		os.WriteFile(note, text, 0o600),
-		os.Rename(unfinished, r.Identity.DataDir),
-		syncFolder(r.Identity.DataDir),
-		os.Remove(r.Snapshot),
-	)
+	for _, do := range []func() error{
+		func() error { return os.WriteFile(note, text, 0o600) },
+		func() error { return os.Rename(unfinished, r.Identity.DataDir) },
+		func() error { return syncFolder(r.Identity.DataDir) },
+		func() error { return os.Remove(r.Snapshot) },
+	} {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func readNote(path string) Restored {

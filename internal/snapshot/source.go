@@ -28,6 +28,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
 	_ "github.com/etcd-operator/etcd-operator/internal/etcd/buffers" // of sizes that fit a snapshot's messages
 )
 
@@ -193,7 +194,7 @@ func (m *Member) refresh(ctx context.Context) error {
 	}
 	m.ClusterID, m.Version, m.DBSize = r.Header.ClusterId, r.Version, r.DbSize
 	m.HasLeader, m.Leader, m.Learner = r.Leader != 0, r.Leader != 0 && r.Leader == m.ID, r.IsLearner
-	m.Corrupt = slices.ContainsFunc(r.Errors, func(e string) bool { return strings.Contains(e, "CORRUPT") })
+	m.Corrupt = etcd.IsCorrupt(r.Errors, m.ID)
 	return nil
 }
 

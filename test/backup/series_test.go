@@ -144,6 +144,14 @@ func TestFinishedObjectsExpireAndDeletionRemovesDataOnRequest(t *testing.T) {
 	gone("expiring")
 	e.checkWhole("expiring", nil)
 
+	// deletionPolicy is for who deletes the object, not for its end.
+	both := e.backup("both", "both", etcd.urls()...)
+	both.Spec.TTLSecondsAfterFinished = ptr.To[int32](0)
+	both.Spec.DeletionPolicy = v1beta2.BackupDeletionPolicyDelete
+	e.create(both)
+	gone("both")
+	e.checkWhole("both", nil)
+
 	once := e.backup("once", "once", etcd.urls()...)
 	once.Spec.DeletionPolicy = v1beta2.BackupDeletionPolicyDelete
 	e.create(once)

@@ -99,8 +99,9 @@ func (p *planner) consentToStartOver(record *v1beta2.BootstrapStatus) bool {
 	if record == nil {
 		return p.cluster.Status.Phase != v1beta2.ClusterPhaseNone
 	}
-	// A record without a token is of a cluster that was taken over: it existed, whoever its first member was.
-	return consent == record.Seed && (record.PodUID != "" || record.Token == "")
+	// A record without a token is of a cluster that was taken over, one of a restore of a cluster that
+	// was there before: it existed, whoever its first member is.
+	return consent == record.Seed && (record.PodUID != "" || record.Token == "" || record.Restore != nil)
 }
 
 func (p *planner) recordSeed(why string) *Step {

@@ -134,7 +134,7 @@ func (p *planner) marks() *Step {
 		if m.Pod == nil || m.InEtcd == nil || m.IsTerminating() {
 			continue
 		}
-		if step := p.mark(m, target != nil && p.isKeptFromClients(m, target)); step != nil {
+		if step := p.mark(m, (target != nil && p.isKeptFromClients(m, target)) || p.awaitsHandover(m)); step != nil {
 			return step
 		}
 	}
@@ -193,8 +193,21 @@ func setAnnotation(pod *corev1.Pod, key, value string) {
 	pod.Annotations[key] = value
 }
 
-// volumes keeps the claims to what the spec says of them: larger where it was raised, and
-// whether they outlive the cluster.
+// ownVolumes lets the volumes outlive the cluster, or not, as the spec says. It waits for nothing: a user in
+// trouble may set that to be safe, and delete the object next.
+func (p *planner) ownVolumes() *Step {
+	for _, claims := range [][]corev1.PersistentVolumeClaim{p.s.Claims, p.s.Former.Claims} {
+		for i := range claims {
+			claim := &claims[i]
+			if changed := claim.DeepCopy(); claim.DeletionTimestamp == nil && manifests.AdjustOwner(p.cluster, changed) {
+				return &Step{Kind: Change, Member: claim.Name, From: claim, Object: changed, Why: "let the volume of member " + claim.Name + " go with the cluster, or stay, as spec.deletionPolicy asks"}
+			}
+		}
+	}
+	return nil
+}
+
+// volumes keeps the claims to what the spec says of them: larger where it was raised.
 func (p *planner) volumes() *Step {
 	if !manifests.HasVolumes(p.cluster) {
 		return nil
@@ -204,9 +217,6 @@ func (p *planner) volumes() *Step {
 		claim := p.members[i].Claim
 		if claim == nil || p.members[i].InEtcd == nil || claim.DeletionTimestamp != nil {
 			continue
-		}
-		if changed := claim.DeepCopy(); manifests.AdjustOwner(p.cluster, changed) {
-			return &Step{Kind: Change, Member: claim.Name, From: claim, Object: changed, Why: "let the volume of member " + claim.Name + " go with the cluster, or stay, as spec.deletionPolicy asks"}
 		}
 		if have := claim.Spec.Resources.Requests[corev1.ResourceStorage]; want.Cmp(have) > 0 {
 			changed := claim.DeepCopy()

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
 )
 
@@ -26,6 +27,29 @@ func (p *planner) isKeptFromClients(m, interrupted *snapshot.Member) bool {
 	}
 	heir := p.heirOf(interrupted)
 	return heir != nil && m.Name != heir.Name
+}
+
+// handoverPatience is how long a hand-over may take: the leader is told to end a second after its pod was changed.
+const handoverPatience = 10 * time.Second
+
+// awaitsHandover reports whether a member that was kept from clients stays so because the one that is being
+// interrupted has not ended yet.
+func (p *planner) awaitsHandover(m *snapshot.Member) bool {
+	if !isDrained(m) {
+		return false
+	}
+	since, err := time.Parse(time.RFC3339Nano, m.Pod.Annotations[manifests.AnnotationDrained])
+	left := handoverPatience - p.s.Now.Sub(since)
+	if err != nil || left <= 0 {
+		return false
+	}
+	for i := range p.members {
+		if other := &p.members[i]; other.Name != m.Name && isDrained(other) && (manifests.IsRestarting(other.Pod) || other.IsTerminating()) {
+			p.again(left)
+			return true
+		}
+	}
+	return false
 }
 
 // heirOf is the member that etcd makes the leader when it is told to end a leader that is to be restarted.

@@ -209,7 +209,7 @@ func (p *planner) grow() *Step {
 		return nil
 	}
 	ask := p.spokesman("")
-	if ask == "" {
+	if ask == "" || p.lacksPod() {
 		return nil
 	}
 	name := manifests.MemberName(p.cluster.Name, p.s.NewName)
@@ -217,6 +217,14 @@ func (p *planner) grow() *Step {
 		Kind: AddMember, Member: name, PeerURL: manifests.PeerURL(p.cluster, name), Learner: learner, Ask: ask, Event: EventNewMember,
 		Why: fmt.Sprintf("add member %s (%d of %d)", name, len(list)+1, want),
 	}
+}
+
+// lacksPod reports whether a member that has started waits for its pod. That comes first: releases of etcd before
+// 3.5.35 and 3.6.16 take no new member until all are connected, and asking them would never get further.
+func (p *planner) lacksPod() bool {
+	return slices.ContainsFunc(p.inEtcd(), func(m snapshot.Member) bool {
+		return m.HasStarted() && p.gone(&m) == "" && (m.Pod == nil || (isFinished(m.Pod) && !m.IsTerminating()))
+	})
 }
 
 // manyLearners reports whether every member was started with room for many
@@ -313,11 +321,20 @@ func (p *planner) madeForAnotherSpec(pod *corev1.Pod) bool {
 	return manifests.NeedsReplacing(c, pod) || manifests.NeedsImage(c, pod)
 }
 
+// wasStarted reports whether a member had started when the cluster last had a majority.
+func (p *planner) wasStarted(name string) bool {
+	return slices.ContainsFunc(p.cluster.Status.MemberStatuses, func(m v1beta2.MemberStatus) bool {
+		return m.Name == name && m.Role != v1beta2.MemberRoleUnstarted
+	})
+}
+
 // createPod builds the pod of a member that is on the list, or of one with a volume.
 func (p *planner) createPod(m *snapshot.Member, why, event string) *Step {
 	start := manifests.Start{
 		Member: m.Name, HelperImage: p.s.HelperImage, SecretKeys: p.secretKeys, IPv6: ipv6(p.s.PeerService),
 		BySnapshot: !m.HasStarted() && p.logBeginsLate(),
+		// Until the new pod carries the member's id, nothing else keeps it from starting on an empty volume.
+		HasData: m.HasStarted() || p.wasStarted(m.Name),
 	}
 	for _, name := range p.peerNames() {
 		start.Peers = append(start.Peers, manifests.Peer{Name: name, URL: p.peerURL(name)})
@@ -408,11 +425,11 @@ func (p *planner) watchMembers() *Step {
 	return nil
 }
 
-// watchAlarms tells of a member that is well but complains: with the alarm NOSPACE its cluster takes no
-// writes until somebody has made room. All members know of the alarms of all; one is enough to tell.
+// watchAlarms tells of a member that is well but complains: with an alarm its cluster takes no writes until
+// somebody has mended the cause. All members know of the alarms of all; one is enough to tell.
 func (p *planner) watchAlarms(m *snapshot.Member) {
 	if len(m.Status.Errors) > 0 && !p.planIs(MemberAlarm) {
-		p.refuse(MemberAlarm, "member %s reports %s: etcd takes no writes until there is room again and the alarm is disarmed", m.Name, oneLine(strings.Join(m.Status.Errors, ", ")))
+		p.refuse(MemberAlarm, "member %s reports %s: etcd takes no writes until the cause is mended and the alarm is disarmed", m.Name, oneLine(strings.Join(m.Status.Errors, ", ")))
 	}
 }
 

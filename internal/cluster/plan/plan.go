@@ -69,6 +69,7 @@ func Next(s *snapshot.Snapshot) Plan {
 		p.mayAct,
 		// What members stand on.
 		p.peerService,
+		p.ownVolumes,
 	); step != nil || p.stopped {
 		return p.plan(p.withFirstRecord(step))
 	}

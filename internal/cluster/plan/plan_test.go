@@ -4,6 +4,7 @@
 package plan_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -241,6 +242,17 @@ func TestHealing(t *testing.T) {
 		"a member that is out of room": {change: func(s *scene) {
 			s.status("c-b", func(m *etcd.Status) { m.Errors = []string{"memberID:2 alarm:NOSPACE "} })
 		}, want: "wait: MemberAlarm"},
+		"an alarm about one member is not about the others": {scene: three().withVolumes(), change: func(s *scene) {
+			alarm := fmt.Sprintf("memberID:%d alarm:CORRUPT ", s.Etcd.Status["c-b"].MemberID)
+			for name := range s.Etcd.Status {
+				s.status(name, func(m *etcd.Status) { m.Errors = []string{alarm} })
+			}
+			s.Claims[1].Status.Phase = corev1.ClaimLost
+		}, want: "Remove c-b"},
+		"a pod comes back before another member comes": {scene: three().withVolumes(), change: func(s *scene) {
+			s.Cluster.Spec.Size = 5
+			s.losePod("c-c")
+		}, want: "Create *v1.Pod c-c"},
 		"a member that only does not answer stays": {change: func(s *scene) { s.silence("c-b") }, want: "wait: MemberUnhealthy"},
 		"its node is away for a while":             {change: func(s *scene) { s.nodeAway("c-b", 50*time.Second) }, want: "wait: NodeUnreachable"},
 		"its node is away for too long":            {change: func(s *scene) { s.nodeAway("c-b", 61*time.Second) }, want: "Remove c-b"},
@@ -267,11 +279,15 @@ func dataGone(s *scene, name string) {
 
 func TestWithoutQuorumNothingIsTakenAway(t *testing.T) {
 	check(t, map[string]planCase{
-		"two of three pods are gone":             {change: func(s *scene) { s.losePod("c-b"); s.losePod("c-c") }, want: "wait: QuorumLost"},
-		"two of three do not answer":             {change: func(s *scene) { s.silence("c-b", "c-c") }, want: "wait: QuorumLost"},
-		"shrinking does not help":                {change: func(s *scene) { s.silence("c-b", "c-c"); s.Cluster.Spec.Size = 1 }, want: "wait: QuorumLost"},
-		"a leader is being elected":              {change: leaderless, want: "wait: NoLeader"},
-		"etcd asks for a user":                   {change: askForUser, want: "wait: AccessRefused"},
+		"two of three pods are gone": {change: func(s *scene) { s.losePod("c-b"); s.losePod("c-c") }, want: "wait: QuorumLost"},
+		"two of three do not answer": {change: func(s *scene) { s.silence("c-b", "c-c") }, want: "wait: QuorumLost"},
+		"shrinking does not help":    {change: func(s *scene) { s.silence("c-b", "c-c"); s.Cluster.Spec.Size = 1 }, want: "wait: QuorumLost"},
+		"a leader is being elected":  {change: leaderless, want: "wait: NoLeader"},
+		"etcd asks for a user":       {change: askForUser, want: "wait: AccessRefused"},
+		"volumes may still be made to stay": {scene: three().withVolumes(), change: func(s *scene) {
+			s.silence("c-b", "c-c")
+			s.Cluster.Spec.DeletionPolicy = v1beta2.DeletionPolicyRetain
+		}, want: "Change *v1.PersistentVolumeClaim c-a"},
 		"members with volumes get their pods":    {scene: three().withVolumes(), change: func(s *scene) { s.losePod("c-b"); s.losePod("c-c") }, want: "Create *v1.Pod c-b"},
 		"one dead member too many":               {scene: newScene("c-a", "c-b"), change: func(s *scene) { s.pod("c-b").DeletionTimestamp = now(); s.pod("c-a").DeletionTimestamp = now() }, want: "wait: QuorumAtRisk"},
 		"two that are being deleted still leave": {change: func(s *scene) { s.pod("c-b").DeletionTimestamp = now(); s.pod("c-c").DeletionTimestamp = now() }, want: "Remove c-b"},
@@ -281,8 +297,11 @@ func TestWithoutQuorumNothingIsTakenAway(t *testing.T) {
 
 // askForUser is a cluster whose authentication is on.
 func askForUser(s *scene) {
-	s.silence("c-a", "c-b", "c-c")
-	s.Etcd.Refusing = []string{"c-a", "c-b", "c-c"}
+	s.Etcd.Membership, s.Etcd.Status, s.Etcd.Silent = nil, nil, map[string]string{}
+	for i := range s.Pods {
+		s.Etcd.Silent[s.Pods[i].Name] = etcd.ErrAccessRefused.Error()
+		s.Etcd.Refusing = append(s.Etcd.Refusing, s.Pods[i].Name)
+	}
 }
 
 func leaderless(s *scene) {
@@ -362,6 +381,20 @@ func TestUpgrading(t *testing.T) {
 			drained(s, "c-a", 2*time.Second)
 			s.pod("c-b").Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(noon.Add(-time.Minute))
 		}, want: "Change *v1.Pod c-b"},
+		"until it has ended they go nowhere else": {change: func(s *scene) {
+			to("3.7.3")(s)
+			upgraded(s, "c-b", "c-c")
+			drained(s, "c-a", 3*time.Second)
+			drained(s, "c-c", 3*time.Second)
+			manifests.SetImage(s.Cluster, s.pod("c-a"))
+		}, want: "wait: MemberUnhealthy"},
+		"though not for ever": {change: func(s *scene) {
+			to("3.7.3")(s)
+			upgraded(s, "c-b", "c-c")
+			drained(s, "c-a", 20*time.Second)
+			drained(s, "c-c", 20*time.Second)
+			manifests.SetImage(s.Cluster, s.pod("c-a"))
+		}, want: "Change *v1.Pod c-c"},
 		"a skipped minor is refused":           {change: to("3.8.0"), want: "wait: MinorVersionSkipped"},
 		"a downgrade is refused":               {change: to("3.5.35"), want: "wait: DowngradeRefused"},
 		"a patch version down is fine":         {change: func(s *scene) { to("3.6.10")(s); drained(s, "c-b", 2*time.Second) }, want: "Change *v1.Pod c-b"},
@@ -371,6 +404,24 @@ func TestUpgrading(t *testing.T) {
 		"a lost member comes back as the old":  {change: func(s *scene) { to("3.7.3")(s); s.losePod("c-c") }, want: "Remove c-c"},
 		"healing goes on beside a refused one": {change: func(s *scene) { to("3.8.0")(s); s.losePod("c-c") }, want: "Remove c-c"},
 	})
+}
+
+func TestAMemberThatHasStartedNeverStartsOnAnEmptyVolume(t *testing.T) {
+	for name, change := range map[string]func(*scene){
+		"with a majority":    func(s *scene) { s.losePod("c-c") },
+		"without a majority": func(s *scene) { s.losePod("c-c"); s.silence("c-a", "c-b") },
+	} {
+		s := three().withVolumes()
+		change(s)
+		p := plan.Next(s.Snapshot)
+		if got := shortly(p); got != "Create *v1.Pod c-c" {
+			t.Fatalf("%s: plan: %s", name, got)
+		}
+		pod, ok := p.Step.Object.(*corev1.Pod)
+		if !ok || !slices.Contains(pod.Spec.InitContainers[0].Command, manifests.FlagHasData) {
+			t.Errorf("%s: the gate would let it start without data", name)
+		}
+	}
 }
 
 func TestAMemberThatGetsASnapshotIsStartedTwice(t *testing.T) {

@@ -87,7 +87,7 @@ func (p *planner) survivor() *snapshot.Member {
 	var best *snapshot.Member
 	for i := range p.members {
 		m := &p.members[i]
-		if m.Status == nil || m.Status.Learner || m.IsTerminating() || FormatID(m.Status.ClusterID) != p.cluster.Status.ClusterID || isCorrupt(m) {
+		if m.Status == nil || m.Status.Learner || m.IsTerminating() || FormatID(m.Status.ClusterID) != p.cluster.Status.ClusterID || m.Status.IsCorrupt() {
 			continue
 		}
 		if best == nil || cmp.Or(cmp.Compare(m.Status.AppliedIndex, best.Status.AppliedIndex), cmp.Compare(m.Status.Term, best.Status.Term)) > 0 {
@@ -95,10 +95,6 @@ func (p *planner) survivor() *snapshot.Member {
 		}
 	}
 	return best
-}
-
-func isCorrupt(m *snapshot.Member) bool {
-	return slices.ContainsFunc(m.Status.Errors, func(e string) bool { return strings.Contains(e, "CORRUPT") })
 }
 
 // mayComeBack names the members that do not answer and whose data may still be somewhere.

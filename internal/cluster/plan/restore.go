@@ -288,22 +288,43 @@ func (p *planner) oneBefore() string {
 }
 
 // makeRoom lets one member of the cluster before go when the first member of the new one
-// finds no node: where each member needs a node of its own, there may be none to spare. The
-// others still are a quorum. The only one of a cluster goes only if its data stays.
+// finds no node: where each member needs a node of its own, there may be none to spare. One
+// that is not well goes first. The others still are a quorum, or the data of the one that goes
+// stays; of a cluster that has lost its majority and is recovered, any but the source.
 func (p *planner) makeRoom() *Step {
 	pods := p.s.Former.Pods
 	if len(pods) < p.cluster.Spec.Size || slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil }) {
 		return nil
 	}
 	source := p.cluster.Status.Bootstrap.Restore.Member
+	ready := 0
+	var candidates, well []*corev1.Pod
 	for i := range pods {
-		hasVolume := slices.ContainsFunc(p.s.Former.Claims, func(c corev1.PersistentVolumeClaim) bool { return c.Name == pods[i].Name })
-		if pods[i].Name == source || (len(pods) == 1 && !hasVolume) {
+		if isReady(&pods[i]) {
+			ready++
+			well = append(well, &pods[i])
+		} else {
+			candidates = append(candidates, &pods[i])
+		}
+	}
+	for _, pod := range append(candidates, well...) {
+		left := ready
+		if isReady(pod) {
+			left--
+		}
+		hasVolume := slices.ContainsFunc(p.s.Former.Claims, func(c corev1.PersistentVolumeClaim) bool { return c.Name == pod.Name })
+		if pod.Name == source || (source == "" && !hasVolume && left < snapshot.Quorum(len(pods))) {
 			continue
 		}
-		return &Step{Kind: Delete, Member: pods[i].Name, From: &pods[i], Event: EventDeleted, Why: "make room for the first member of the restored cluster: delete pod " + pods[i].Name + " of the one before"}
+		return &Step{Kind: Delete, Member: pod.Name, From: pod, Event: EventDeleted, Why: "make room for the first member of the restored cluster: delete pod " + pod.Name + " of the one before"}
 	}
 	return nil
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // waitForFormer says which pods of the cluster before are not gone yet. A pod on a node

@@ -125,8 +125,16 @@ func TestTheRestoredClusterTakesThePlaceOfTheOther(t *testing.T) {
 		"a changed spec makes it anew":                 {scene: restoring(fill, func(s *scene) { filling(s); s.Cluster.Spec.Version = "3.6.10" }), want: "Delete *v1.Pod c-s"},
 		"the ticket is gone":                           {scene: restoring(fill, func(s *scene) { s.Secrets = nil }), want: "wait: WaitingForSecret"},
 		"no node for it: one of the others makes room": {scene: restoring(fill, unschedulable), want: "Delete *v1.Pod c-a"},
-		"but only one":                                 {scene: restoring(fill, func(s *scene) { unschedulable(s); s.Former.Pods = s.Former.Pods[1:] }), want: "wait: PodUnschedulable"},
-		"old members that answer are no surprise":      {scene: restoring(start, func(s *scene) { whole(s); started(s); s.Etcd = three().Etcd }), want: "wait: MembersDisagree"},
+		"one that is not well goes first": {scene: restoring(fill, func(s *scene) {
+			unschedulable(s)
+			s.Former.Pods[1].Status.Conditions = nil
+		}), want: "Delete *v1.Pod c-b"},
+		"none where the others would be too few": {scene: restoring(fill, func(s *scene) {
+			unschedulable(s)
+			s.Former.Pods[0].Status.Conditions, s.Former.Pods[1].Status.Conditions = nil, nil
+		}), want: "wait: PodUnschedulable"},
+		"but only one": {scene: restoring(fill, func(s *scene) { unschedulable(s); s.Former.Pods = s.Former.Pods[1:] }), want: "wait: PodUnschedulable"},
+		"old members that answer are no surprise": {scene: restoring(start, func(s *scene) { whole(s); started(s); s.Etcd = three().Etcd }), want: "wait: MembersDisagree"},
 		"a pod that appears later is deleted": {scene: restoring(start, func(s *scene) {
 			s.seed(ended, ended, manifests.LetStart)
 			started(s)

@@ -188,7 +188,7 @@ func (m Member) IsHealthy() bool {
 	if m.InEtcd == nil || m.Status == nil || m.Status.Leader == 0 || m.Status.MemberID != m.InEtcd.ID {
 		return false
 	}
-	return !slices.ContainsFunc(m.Status.Errors, func(e string) bool { return strings.Contains(e, "CORRUPT") })
+	return !m.Status.IsCorrupt()
 }
 
 // IsTerminating reports whether the member's pod is being deleted.
