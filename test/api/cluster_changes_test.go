@@ -124,7 +124,7 @@ func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
 		{name: "another peer Secret", before: withPeer, after: "{size: 3, TLS: {static: {member: {peerSecret: q}}}}"},
 		{name: "client TLS beside peer TLS", before: withPeer, after: withBoth},
 		{name: "client TLS that goes", before: withBoth, after: withPeer, want: client},
-		{name: "another operator Secret", before: withBoth, after: strings.Replace(withBoth, "operatorSecret: o", "operatorSecret: n", 1)},
+		{name: "another operator Secret", before: withBoth, after: strings.Replace(withBoth, "operatorSecret: o", "operatorSecret: other", 1)},
 	}
 	namespace := newNamespace(t)
 	for i, tc := range tests {

@@ -196,8 +196,44 @@ func TestOperatorKilledAtAnyStepLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
+// What nobody has verified must not count as a backup: the next one has another name where the cluster was
+// written to meanwhile.
+func TestOperatorKilledBeforeItVerifiesLeavesNothingUnverified(t *testing.T) {
+	t.Parallel()
+	etcd := startEtcd(t, "v3.6.16", 1)
+	etcd.fill(20)
+	c := &crashCase{env: newEnv(t, stores.StartS3(t)), key: "verified", verify: true}
+	c.prepare(t, true, etcd)
+	var p *process
+	ready := make(chan struct{})
+	c.store3.arm(finishesUpload, true, func() {
+		<-ready
+		p.kill()
+	})
+	p = startOperator(t, c.launch())
+	close(ready)
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		t.Fatalf("the operator never came to the step; its status is %+v", c.read("b").Status)
+	}
+	etcd.fill(1)
+	startOperator(t, c.launch())
+	b := c.await("b", "successful and finished", func(b *v1beta2.EtcdBackup) bool { return b.Status.Succeeded && b.Status.Run == nil })
+	_, made, _ := strings.Cut(b.Status.URL, stores.Bucket+"/")
+	want := append([]string{made, c.newestOld}, c.foreign...)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, c.keys(c.key)); diff != "" {
+		t.Errorf("objects in the store (-want +got)\n%s", diff)
+	}
+	if n := c.store3.seen.Load(); n != 2 {
+		t.Errorf("%d uploads were finished, want 2", n)
+	}
+}
+
 type crashCase struct {
 	*env
+	verify      bool
 	key         string
 	store3, api *crossing
 	uid         string
@@ -220,6 +256,9 @@ func (c *crashCase) prepare(t *testing.T, series bool, etcd *etcdCluster) {
 	c.store3 = newCrossing(t, c.server.URL, http.DefaultTransport, func(r *http.Request) bool { return finishesUpload(r, "") })
 	b := c.backup("b", c.key, etcd.urls()...)
 	b.Spec.S3.Endpoint = c.store3.url
+	if c.verify {
+		b.Spec.Verify = v1beta2.BackupVerificationRestore
+	}
 	if series {
 		b.Spec.BackupPolicy = &v1beta2.BackupPolicy{BackupIntervalInSecond: 3600, MaxBackups: 2}
 	}

@@ -118,3 +118,30 @@ func TestTLS(t *testing.T) {
 		})
 	}
 }
+
+// TLS for clients is added to a cluster that runs: the operator speaks to each member as that was made, and
+// the data stays.
+func TestTLSForClientsCanBeAdded(t *testing.T) {
+	t.Parallel()
+	n := tenant.New(t)
+	n.InstallOperator()
+	c := create(n, "secured", `{size: 3, version: "3.6.16"}`)
+	c.awaitReady()
+	c.fill(20)
+	a := newAuthority(n, "secured")
+	a.secret("etcd-server-tls", "server.crt", "server.key", "server-ca.crt", a.server()...)
+	a.secret("etcd-client-tls", "etcd-client.crt", "etcd-client.key", "etcd-client-ca.crt", "operator")
+	before := c.get().Status.ClusterID
+	c.patch(`{"TLS":{"static":{"member":{"serverSecret":"etcd-server-tls"},"operatorSecret":"etcd-client-tls"}}}`)
+	c.tls = a.config()
+	c.awaitReady()
+	c.mustHave(20)
+	if after := c.get().Status.ClusterID; after != before {
+		t.Errorf("the cluster was %s and is %s", before, after)
+	}
+	// People use the operator's certificate where the original has it.
+	const folder = "/etc/etcdtls/operator/etcd-tls/"
+	member := names(c.pods())[0]
+	n.Kubectl("exec", member, "-c", "etcd", "--", "etcdctl", "--endpoints=https://localhost:2379", "--cacert="+folder+"etcd-client-ca.crt",
+		"--cert="+folder+"etcd-client.crt", "--key="+folder+"etcd-client.key", "endpoint", "health")
+}
