@@ -48,6 +48,24 @@ func TestEachCallReturnsACopyOfItsOwn(t *testing.T) {
 	}
 }
 
+// everyChangeIsRaised reports whether no definition has changed and kept its revision. A line is a name, a
+// revision and a sum.
+func everyChangeIsRaised(recorded, now string) bool {
+	before := map[string]string{}
+	for line := range strings.Lines(recorded) {
+		if f := strings.Fields(line); len(f) == 3 {
+			before[f[0]+" "+f[1]] = f[2]
+		}
+	}
+	for line := range strings.Lines(now) {
+		f := strings.Fields(line)
+		if sum, same := before[f[0]+" "+f[1]]; same && sum != f[2] {
+			return false
+		}
+	}
+	return true
+}
+
 // An operator does not replace a definition of a higher revision than its own. That protects users'
 // data only if every schema has a revision of its own.
 func TestASchemaThatChangesRaisesItsRevision(t *testing.T) {
@@ -60,17 +78,15 @@ func TestASchemaThatChangesRaisesItsRevision(t *testing.T) {
 		}
 		fmt.Fprintf(&now, "%s %s %x\n", d.Name, d.Annotations[crd.AnnotationRevision], sha256.Sum256(spec))
 	}
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(now.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	recorded, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *update && everyChangeIsRaised(string(recorded), now.String()) {
+		if err := os.WriteFile(file, []byte(now.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
 	}
 	if diff := cmp.Diff(string(recorded), now.String()); diff != "" {
 		t.Errorf("a definition has changed. Raise its %s, a marker in api/v1beta2, run make generate and record it with\n"+

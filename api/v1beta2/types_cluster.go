@@ -28,7 +28,7 @@ const (
 // +kubebuilder:resource:path=etcdclusters,singular=etcdcluster,shortName=etcd,scope=Namespaced
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
-// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=1"
+// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=2"
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`,description="Number of members asked for"
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`,description="Number of members that serve"
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.currentVersion`,description="Version of etcd that the cluster runs"
