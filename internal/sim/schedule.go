@@ -115,7 +115,7 @@ func (s Schedule) Play(trace func(string)) error {
 // operator then rests. Where faults destroyed a majority of the data, or all of it, it
 // says why it cannot.
 func (w *World) mustRecover() error {
-	begin := w.Loop.Now()
+	begin, mended := w.Loop.Now(), w.effects
 	enough := begin + enoughForLost
 	if w.Seed%64 == 0 {
 		enough = begin + longForLost
@@ -131,6 +131,9 @@ func (w *World) mustRecover() error {
 			return nil
 		}
 		return fmt.Errorf("not whole after %s: %s", patience, w.Explain())
+	}
+	if n := w.effects - mended; n > mostEffects {
+		return fmt.Errorf("the operator went in circles: %d effects after the last fault, the last of them %v", n, w.steps[len(w.steps)-20:])
 	}
 	if err := w.Run(6 * time.Second); err != nil {
 		return err

@@ -416,7 +416,8 @@ func (p *planner) leaveFirst(m *snapshot.Member) *Step {
 }
 
 // nextToRoll is the next outdated member: one that is not well before any other, since
-// the change back is what heals it, and the leader last.
+// the change back is what heals it, and the leader last. One that has not started yet was made for
+// the version that the others have, and joins with it: podOf sees to its pod.
 func (p *planner) nextToRoll() *snapshot.Member {
 	var next *snapshot.Member
 	rank := func(m *snapshot.Member) []int {
@@ -424,7 +425,7 @@ func (p *planner) nextToRoll() *snapshot.Member {
 	}
 	for i := range p.members {
 		m := &p.members[i]
-		if m.InEtcd == nil || m.Pod == nil || m.IsTerminating() || !p.isOutdated(m.Pod) {
+		if m.InEtcd == nil || !m.HasStarted() || m.Pod == nil || m.IsTerminating() || !p.isOutdated(m.Pod) {
 			continue
 		}
 		if next == nil || slices.Compare(rank(m), rank(next)) > 0 {

@@ -395,6 +395,13 @@ func TestUpgrading(t *testing.T) {
 			drained(s, "c-c", 20*time.Second)
 			manifests.SetImage(s.Cluster, s.pod("c-a"))
 		}, want: "Change *v1.Pod c-c"},
+		"a member that is joining joins as it was made": {scene: newScene("c-a", "c-b"), change: func(s *scene) {
+			s.Cluster.Spec.Size = 3
+			s.unstarted("c-d", true)
+			s.addPod("c-d")
+			s.silence("c-d")
+			to("3.7.3")(s)
+		}, want: "wait: MemberJoining"},
 		"a skipped minor is refused":           {change: to("3.8.0"), want: "wait: MinorVersionSkipped"},
 		"a downgrade is refused":               {change: to("3.5.35"), want: "wait: DowngradeRefused"},
 		"a patch version down is fine":         {change: func(s *scene) { to("3.6.10")(s); drained(s, "c-b", 2*time.Second) }, want: "Change *v1.Pod c-b"},

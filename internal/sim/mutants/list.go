@@ -38,6 +38,7 @@ var mutants = []mutant{
 	{"remove before add", "plan/change.go", "return pod != nil && pod.AntiAffinity &&", "return pod != pod ||"},
 	{"the successor is the one that goes", "plan/change.go", "case p.surging() && slices.ContainsFunc(list, isJoining):", "case false:"},
 	{"two members are interrupted at once", "plan/change.go", "if candidate == nil || !p.othersWell(candidate) {", "if candidate == nil {"},
+	{"a member that joins is changed meanwhile", "plan/change.go", "m.InEtcd == nil || !m.HasStarted() || m.Pod == nil ||", "m.InEtcd == nil || m.Pod == nil ||"},
 	{"the only voter is interrupted", "plan/change.go", "return !p.votes.AfterInterrupting(m.IsHealthy()).HasQuorum()", "return false"},
 	{"drained members are not given back to clients", "plan/change.go", `setLabel(changed, manifests.LabelServing, "true")`, "_ = changed"},
 	{"members are not marked as joined", "plan/change.go", "setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))", "_ = changed"},
