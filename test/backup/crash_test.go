@@ -176,19 +176,7 @@ func TestOperatorKilledAtAnyStepLosesAndRepeatsNothing(t *testing.T) {
 				if crash.api {
 					armed = c.api
 				}
-				var p *process
-				ready := make(chan struct{})
-				armed.arm(crash.at, crash.late, func() {
-					<-ready
-					p.kill()
-				})
-				p = startOperator(t, c.launch())
-				close(ready)
-				select {
-				case <-p.done:
-				case <-time.After(patience):
-					t.Fatalf("the operator never came to the step; its status is %+v", c.read("b").Status)
-				}
+				c.killAt(t, armed, crash.at, crash.late)
 				startOperator(t, c.launch())
 				c.check(t, series)
 			})
@@ -204,19 +192,7 @@ func TestOperatorKilledBeforeItVerifiesLeavesNothingUnverified(t *testing.T) {
 	etcd.fill(20)
 	c := &crashCase{env: newEnv(t, stores.StartS3(t)), key: "verified", verify: true}
 	c.prepare(t, true, etcd)
-	var p *process
-	ready := make(chan struct{})
-	c.store3.arm(finishesUpload, true, func() {
-		<-ready
-		p.kill()
-	})
-	p = startOperator(t, c.launch())
-	close(ready)
-	select {
-	case <-p.done:
-	case <-time.After(patience):
-		t.Fatalf("the operator never came to the step; its status is %+v", c.read("b").Status)
-	}
+	c.killAt(t, c.store3, finishesUpload, true)
 	etcd.fill(1)
 	startOperator(t, c.launch())
 	b := c.await("b", "successful and finished", func(b *v1beta2.EtcdBackup) bool { return b.Status.Succeeded && b.Status.Run == nil })
@@ -240,6 +216,24 @@ type crashCase struct {
 	before      time.Time
 	foreign     []string
 	newestOld   string
+}
+
+// killAt runs the operator until it is killed at a request.
+func (c *crashCase) killAt(t *testing.T, armed *crossing, at func(*http.Request, string) bool, late bool) {
+	t.Helper()
+	var p *process
+	ready := make(chan struct{})
+	armed.arm(at, late, func() {
+		<-ready
+		p.kill()
+	})
+	p = startOperator(t, c.launch())
+	close(ready)
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		t.Fatalf("the operator never came to the step; its status is %+v", c.read("b").Status)
+	}
 }
 
 func (c *crashCase) launch() launch { return launch{namespace: c.namespace, api: c.api.url} }

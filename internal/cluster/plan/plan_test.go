@@ -358,6 +358,15 @@ func TestUpgrading(t *testing.T) {
 			s.Etcd.Status[name] = status
 		}
 	}
+	leaderRestarts := func(ago time.Duration) func(*scene) {
+		return func(s *scene) {
+			to("3.7.3")(s)
+			upgraded(s, "c-b", "c-c")
+			drained(s, "c-a", ago)
+			drained(s, "c-c", ago)
+			manifests.SetImage(s.Cluster, s.pod("c-a"))
+		}
+	}
 	check(t, map[string]planCase{
 		"followers first":                     {change: func(s *scene) { to("3.7.3")(s); drained(s, "c-b", 2*time.Second) }, want: "Change *v1.Pod c-b"},
 		"not the next before it is back":      {change: func(s *scene) { to("3.7.3")(s); upgraded(s, "c-b"); s.silence("c-b") }, want: "wait: MemberUnhealthy"},
@@ -381,20 +390,8 @@ func TestUpgrading(t *testing.T) {
 			drained(s, "c-a", 2*time.Second)
 			s.pod("c-b").Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(noon.Add(-time.Minute))
 		}, want: "Change *v1.Pod c-b"},
-		"until it has ended they go nowhere else": {change: func(s *scene) {
-			to("3.7.3")(s)
-			upgraded(s, "c-b", "c-c")
-			drained(s, "c-a", 3*time.Second)
-			drained(s, "c-c", 3*time.Second)
-			manifests.SetImage(s.Cluster, s.pod("c-a"))
-		}, want: "wait: MemberUnhealthy"},
-		"though not for ever": {change: func(s *scene) {
-			to("3.7.3")(s)
-			upgraded(s, "c-b", "c-c")
-			drained(s, "c-a", 20*time.Second)
-			drained(s, "c-c", 20*time.Second)
-			manifests.SetImage(s.Cluster, s.pod("c-a"))
-		}, want: "Change *v1.Pod c-c"},
+		"until it has ended they go nowhere else": {change: leaderRestarts(3 * time.Second), want: "wait: MemberUnhealthy"},
+		"though not for ever":                     {change: leaderRestarts(20 * time.Second), want: "Change *v1.Pod c-c"},
 		"a member that is joining joins as it was made": {scene: newScene("c-a", "c-b"), change: func(s *scene) {
 			s.Cluster.Spec.Size = 3
 			s.unstarted("c-d", true)

@@ -297,21 +297,16 @@ func (p *planner) makeRoom() *Step {
 		return nil
 	}
 	source := p.cluster.Status.Bootstrap.Restore.Member
-	ready := 0
-	var candidates, well []*corev1.Pod
+	var sick, well []*corev1.Pod
 	for i := range pods {
-		if isReady(&pods[i]) {
-			ready++
+		if snapshot.IsReady(&pods[i]) {
 			well = append(well, &pods[i])
 		} else {
-			candidates = append(candidates, &pods[i])
+			sick = append(sick, &pods[i])
 		}
 	}
-	for _, pod := range append(candidates, well...) {
-		left := ready
-		if isReady(pod) {
-			left--
-		}
+	for _, pod := range append(sick, well...) {
+		left := len(well) - b2i(snapshot.IsReady(pod))
 		hasVolume := slices.ContainsFunc(p.s.Former.Claims, func(c corev1.PersistentVolumeClaim) bool { return c.Name == pod.Name })
 		if pod.Name == source || (source == "" && !hasVolume && left < snapshot.Quorum(len(pods))) {
 			continue
@@ -319,12 +314,6 @@ func (p *planner) makeRoom() *Step {
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Event: EventDeleted, Why: "make room for the first member of the restored cluster: delete pod " + pod.Name + " of the one before"}
 	}
 	return nil
-}
-
-func isReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // waitForFormer says which pods of the cluster before are not gone yet. A pod on a node

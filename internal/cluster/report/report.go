@@ -71,7 +71,7 @@ func countMembers(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, members [
 			continue
 		}
 		status.Size++
-		if isReady(m.Pod) {
+		if snapshot.IsReady(m.Pod) {
 			status.Members.Ready = append(status.Members.Ready, m.Name)
 		} else {
 			status.Members.Unready = append(status.Members.Unready, m.Name)
@@ -162,15 +162,6 @@ func roughly(bytes int64, shown *resource.Quantity) *resource.Quantity {
 		}
 	}
 	return resource.NewQuantity(bytes, resource.BinarySI)
-}
-
-func isReady(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // versions: the current one is the lowest that runs, the target is set while members

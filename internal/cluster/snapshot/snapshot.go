@@ -191,6 +191,13 @@ func (m Member) IsHealthy() bool {
 	return !m.Status.IsCorrupt()
 }
 
+// IsReady reports whether Kubernetes calls a pod ready.
+func IsReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
 // IsTerminating reports whether the member's pod is being deleted.
 func (m Member) IsTerminating() bool { return m.Pod != nil && m.Pod.DeletionTimestamp != nil }
 
