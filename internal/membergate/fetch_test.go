@@ -11,11 +11,13 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -345,5 +347,27 @@ func TestARestoredMemberStartsOnlyWhenTheOperatorSaysSo(t *testing.T) {
 	annotate(t, g, startKey+`="true"`)
 	if err := <-result; err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestAGateInEtcdsContainerBecomesEtcd(t *testing.T) {
+	g := newGate(t)
+	var became []string
+	g.Command, g.Become = []string{"etcd", "--name=m1"}, func(command []string) error { became = command; return nil }
+	g.HasData = true
+	if err := g.Run(t.Context()); !errors.Is(err, ErrDataLost) || became != nil {
+		t.Fatalf("without data Run() = %v and it became %q", err, became)
+	}
+	writeLog(t, g)
+	if err := g.Run(t.Context()); err != nil || !slices.Equal(became, g.Command) {
+		t.Fatalf("with data Run() = %v and it became %q", err, became)
+	}
+}
+
+func TestTheCommandOfEtcdFollowsTheFlagsOfTheGate(t *testing.T) {
+	var log string
+	g, err := parseGate([]string{"-data-dir=/data", "-has-data", "--", "etcd", "--data-dir=/data"}, &log, io.Discard, io.Discard)
+	if err != nil || !slices.Equal(g.Command, []string{"etcd", "--data-dir=/data"}) || !g.HasData {
+		t.Fatalf("parseGate() = %+v, %v", g, err)
 	}
 }

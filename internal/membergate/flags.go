@@ -44,8 +44,9 @@ func (i *Identity) register(flags *flag.FlagSet) {
 }
 
 func parseGate(args []string, terminationLog *string, stdout, stderr io.Writer) (*Gate, error) {
-	flags := newFlags(terminationLog, stderr, "etcd-member-gate is the init container of an etcd member: it returns when etcd may start.")
-	g := &Gate{Log: stdout, Resolve: lookup, Self: self}
+	flags := newFlags(terminationLog, stderr, "etcd-member-gate is the init container of an etcd member: it returns when etcd may start.\n"+
+		"With -- ETCD ARGUMENT... it is in etcd's own container, and becomes etcd instead.")
+	g := &Gate{Log: stdout, Resolve: lookup, Self: self, Become: become}
 	var identity Identity
 	identity.register(flags)
 	others := g.registerOthers(flags)
@@ -58,6 +59,7 @@ func parseGate(args []string, terminationLog *string, stdout, stderr io.Writer) 
 		return nil, err
 	}
 	g.DataDir, g.AnnotationsFile, g.JoinedAnnotation = identity.DataDir, identity.AnnotationsFile, identity.JoinedAnnotation
+	g.Command = flags.Args()
 	return g, others()
 }
 

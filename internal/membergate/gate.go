@@ -14,7 +14,8 @@
 //     every peer when it joins, and waits seven seconds for one that listens but
 //     does not answer, which is what two that join at the same moment do.
 //   - A member that was made of a snapshot waits, with its data, until the operator
-//     says that nothing of the cluster before it runs any more.
+//     says that nothing of the cluster before it runs any more. Its gate is in the
+//     container of etcd, and becomes etcd.
 //
 // As Fetch and Restore it makes the data of such a member, and as Join it lets a member get
 // its data from its leader.
@@ -73,6 +74,9 @@ type Gate struct {
 	Resolve func(ctx context.Context, name string) error
 	// HTTP asks for /version.
 	HTTP *http.Client
+	// Command, where it is set, is etcd's command line, and Become replaces this process by it.
+	Command []string
+	Become  func(command []string) error
 	// Log gets a line for each thing waited for.
 	Log io.Writer
 }
@@ -80,8 +84,16 @@ type Gate struct {
 // ErrDataLost says that the member joined earlier and its data is gone.
 var ErrDataLost = errors.New("this member has joined its cluster before, but its data directory is empty: it must not start again under its old identity, the operator has to replace it")
 
-// Run returns when etcd may start.
+// Run returns when etcd may start, or becomes etcd.
 func (g *Gate) Run(ctx context.Context) error {
+	if err := g.wait(ctx); err != nil || len(g.Command) == 0 {
+		return err
+	}
+	return g.Become(g.Command)
+}
+
+// wait returns when etcd may start.
+func (g *Gate) wait(ctx context.Context) error {
 	if g.Program != "" {
 		if err := copyProgram(g.Self, g.Program); err != nil {
 			return err

@@ -232,24 +232,30 @@ func gateContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 const FlagHasData = "-has-data"
 
 func gateCommand(c *v1beta2.EtcdCluster, s Start) corev1.Container {
-	container := helperContainer(c, ContainerGate, s.HelperImage,
-		gateBinary,
-		"-data-dir="+DataDir,
-		"-annotations-file="+annotationsIn,
-		"-joined-annotation="+AnnotationMemberID,
-		"-name="+Host(c, s.Member),
-		fmt.Sprintf("-name-timeout=%ds", policyOf(c).DNSTimeoutInSecond))
+	container := helperContainer(c, ContainerGate, s.HelperImage, append([]string{gateBinary}, gateArguments(c, s)...)...)
 	container.VolumeMounts = []corev1.VolumeMount{
 		{Name: volumeData, MountPath: mountData, ReadOnly: true},
 		{Name: volumePod, MountPath: mountPod, ReadOnly: true},
-	}
-	if s.HasData {
-		container.Command = append(container.Command, FlagHasData)
 	}
 	if !s.BySnapshot {
 		waitForOthers(c, s, &container)
 	}
 	return container
+}
+
+// gateArguments tell the gate what it looks at on its own node and in its own pod.
+func gateArguments(c *v1beta2.EtcdCluster, s Start) []string {
+	arguments := []string{
+		"-data-dir=" + DataDir,
+		"-annotations-file=" + annotationsIn,
+		"-joined-annotation=" + AnnotationMemberID,
+		"-name=" + Host(c, s.Member),
+		fmt.Sprintf("-name-timeout=%ds", policyOf(c).DNSTimeoutInSecond),
+	}
+	if s.HasData {
+		arguments = append(arguments, FlagHasData)
+	}
+	return arguments
 }
 
 // waitForOthers lets our program wait for the members that the new one has to know.

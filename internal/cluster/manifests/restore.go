@@ -41,12 +41,18 @@ const AnnotationKept = "etcd.database.coreos.com/kept-by-restore"
 // the image of the cluster's etcd, in which only our program and etcd's run, restores.
 // The gate then holds etcd back until the members before are gone. From the moment on
 // that it does not, the data may be more than the snapshot's: a member that has lost it
-// then is not filled again.
+// then is not filled again. The gate is in the container of etcd: one of its own would take
+// a second longer, as in addJoin.
 func addRestore(c *v1beta2.EtcdCluster, s Start, pod *corev1.Pod) {
-	gate := gateCommand(c, s)
-	gate.Command = append(gate.Command, "-start-annotation="+AnnotationStart)
-	pod.Spec.InitContainers = []corev1.Container{fetchContainer(c, s), restoreContainer(c, s), gate}
+	pod.Spec.InitContainers = []corev1.Container{fetchContainer(c, s), restoreContainer(c, s)}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, toolsVolume())
+	etcd := &pod.Spec.Containers[0]
+	s.HasData = true // by the time etcd may start: without it, it would begin an empty cluster
+	gate := append(gateArguments(c, s), "-start-annotation="+AnnotationStart)
+	etcd.Command = slices.Concat([]string{toolsGate}, gate, []string{"--"}, etcd.Command)
+	etcd.VolumeMounts = append(etcd.VolumeMounts,
+		corev1.VolumeMount{Name: volumePod, MountPath: mountPod, ReadOnly: true},
+		corev1.VolumeMount{Name: volumeTools, MountPath: mountTools, ReadOnly: true})
 	if ticket := ticketVolume(c, s); ticket != nil {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, *ticket)
 	}

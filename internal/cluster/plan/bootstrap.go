@@ -325,7 +325,7 @@ func (p *planner) changePod(pod *corev1.Pod, why string, change func(*corev1.Pod
 
 // neverServed reports whether no client can have stored anything in the pod's etcd:
 // it has no node, or etcd was never started in it, or it was never ready and does not run.
-// A pod that was ready once has changed that condition after its init container ended.
+// A pod that was ready once has changed that condition after its init containers ended.
 func neverServed(pod *corev1.Pod) bool {
 	if pod.Spec.NodeName == "" {
 		return true
@@ -337,18 +337,22 @@ func neverServed(pod *corev1.Pod) bool {
 	if etcd.State.Running != nil {
 		return false
 	}
-	var gateEnded *metav1.Time
-	for _, s := range pod.Status.InitContainerStatuses {
-		if t := s.State.Terminated; t != nil && s.Name == manifests.ContainerGate {
-			gateEnded = &t.FinishedAt
-		}
-	}
+	initEnded := initEnded(pod)
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionFalse && gateEnded != nil && !c.LastTransitionTime.After(gateEnded.Time)
+			return c.Status == corev1.ConditionFalse && initEnded != nil && !c.LastTransitionTime.After(initEnded.Time)
 		}
 	}
 	return false
+}
+
+// initEnded is when the last init container ended; nil where that is not known.
+func initEnded(pod *corev1.Pod) *metav1.Time {
+	statuses := pod.Status.InitContainerStatuses
+	if len(statuses) == 0 || statuses[len(statuses)-1].State.Terminated == nil {
+		return nil
+	}
+	return &statuses[len(statuses)-1].State.Terminated.FinishedAt
 }
 
 // isHeld reports whether the seed that is to start the cluster is still kept from it: by

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,7 +99,7 @@ func crashes(pod *corev1.Pod) int32 {
 // lostData reports whether the gate in front of etcd, or what would have made the
 // member's data before it was started, found that the data is gone.
 func lostData(pod *corev1.Pod) bool {
-	for _, s := range pod.Status.InitContainerStatuses {
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
 			if t != nil && t.ExitCode == membergate.ExitDataLost {
 				return true

@@ -46,6 +46,7 @@ type podRuntime struct {
 
 	image       string
 	containerID int
+	gating      bool // etcd's container runs, etcd does not: the gate in it holds it back
 	startedAt   time.Duration
 	restarts    int32
 	lastExit    *corev1.ContainerStateTerminated
@@ -167,8 +168,8 @@ func (k *Kube) gate(rt *podRuntime) {
 	if pod == nil || pod.UID != rt.uid {
 		return
 	}
-	if mustWait(pod) {
-		k.later(rt, gatePause, func() { k.gate(rt) })
+	if hasGateInside(pod) {
+		k.startEtcd(rt)
 		return
 	}
 	if rt.dir.Disk == nil && hasGate(pod) {
@@ -215,9 +216,33 @@ func (k *Kube) startEtcd(rt *podRuntime) {
 	rt.containerID++
 	rt.startedAt = k.Loop.Now()
 	rt.phase = corev1.PodRunning
+	if hasGateInside(pod) {
+		rt.gating = true
+		k.report(rt)
+		k.later(rt, 10*time.Millisecond, func() { k.gateInside(rt) })
+		return
+	}
+	k.runEtcd(rt, pod)
+}
+
+// gateInside is what etcd's container begins with where there is a gate in it.
+func (k *Kube) gateInside(rt *podRuntime) {
+	pod := k.Pod(rt.name)
+	switch {
+	case pod == nil || pod.UID != rt.uid:
+	case mustWait(pod):
+		k.later(rt, gatePause, func() { k.gateInside(rt) })
+	case rt.dir.Disk == nil:
+		k.containerEnded(rt, membergate.ExitDataLost, "its data is gone")
+	default:
+		k.runEtcd(rt, pod)
+	}
+}
+
+func (k *Kube) runEtcd(rt *podRuntime, pod *corev1.Pod) {
 	flags := flagsOf(pod)
 	flags.Where = rt
-	rt.process = k.Universe.Start(rt.dir, flags)
+	rt.gating, rt.process = false, k.Universe.Start(rt.dir, flags)
 	k.report(rt)
 }
 
@@ -243,7 +268,7 @@ func (k *Kube) Crash(name string) {
 }
 
 func (k *Kube) containerEnded(rt *podRuntime, code int32, message string) {
-	rt.process = nil
+	rt.gating, rt.process = false, nil
 	rt.lastExit = &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", Message: message, FinishedAt: k.Now()}
 	if rt.stopping || rt.stopped {
 		return
@@ -277,12 +302,21 @@ func (k *Kube) swapImage(rt *podRuntime) {
 		rt.lastExit = &corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed", FinishedAt: k.Now()}
 		rt.restarts++
 	}
-	rt.ready = false
-	if rt.gateEnded == nil || rt.gateEnded.ExitCode != 0 {
+	rt.ready, rt.gating = false, false
+	if !rt.mayStart(k.Pod(rt.name)) {
 		k.fill(rt)
 		return
 	}
 	k.startEtcd(rt)
+}
+
+// mayStart reports whether the init containers of a pod have ended well.
+func (rt *podRuntime) mayStart(pod *corev1.Pod) bool {
+	last := rt.gateEnded
+	if pod != nil && hasGateInside(pod) {
+		last = rt.fillEnded
+	}
+	return last != nil && last.ExitCode == 0
 }
 
 // stop ends a pod that was deleted.
@@ -313,7 +347,7 @@ func (k *Kube) finish(rt *podRuntime, phase corev1.PodPhase, reason string) {
 		rt.process = nil
 	}
 	rt.generation++
-	rt.stopped, rt.ready, rt.phase, rt.reason = true, false, phase, reason
+	rt.stopped, rt.ready, rt.gating, rt.phase, rt.reason = true, false, false, phase, reason
 	if pod := k.Pod(rt.name); pod != nil && claimOf(pod) == "" {
 		rt.dir = &etcdmodel.Dir{}
 	}
@@ -350,7 +384,7 @@ func (k *Kube) reboot(rt *podRuntime) {
 			rt.restarts++
 			rt.lastExit = &corev1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown", FinishedAt: k.Now()}
 		}
-		rt.ready = false
+		rt.ready, rt.gating = false, false
 		k.startPod(rt)
 	})
 }

@@ -37,7 +37,10 @@ func (k *Kube) report(rt *podRuntime) {
 	default:
 		gate.State.Terminated = rt.gateEnded
 	}
-	s.InitContainerStatuses = append(fillStatus(pod, rt), gate)
+	s.InitContainerStatuses = fillStatus(pod, rt)
+	if !hasGateInside(pod) {
+		s.InitContainerStatuses = append(s.InitContainerStatuses, gate)
+	}
 	etcd := corev1.ContainerStatus{Name: manifests.ContainerEtcd, Image: rt.image, RestartCount: rt.restarts, Ready: rt.ready}
 	if rt.containerID > 0 {
 		etcd.ContainerID = fmt.Sprintf("%s-%d", rt.uid, rt.containerID)
@@ -51,7 +54,7 @@ func (k *Kube) report(rt *podRuntime) {
 		if rt.lastExit == nil {
 			etcd.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, FinishedAt: k.Now()}
 		}
-	case rt.process != nil:
+	case rt.process != nil || rt.gating:
 		etcd.State.Running = &corev1.ContainerStateRunning{StartedAt: k.date(rt.startedAt)}
 	case rt.waiting != "":
 		etcd.State.Waiting = &corev1.ContainerStateWaiting{Reason: rt.waiting}
@@ -134,7 +137,11 @@ func (k *Kube) probe(rt *podRuntime) {
 
 func hasGate(pod *corev1.Pod) bool {
 	gate := initContainer(pod, manifests.ContainerGate)
-	return gate != nil && len(gate.Command) > 0 && strings.HasSuffix(gate.Command[0], "etcd-member-gate")
+	return gate != nil && isGate(gate.Command)
+}
+
+func isGate(command []string) bool {
+	return len(command) > 0 && strings.HasSuffix(command[0], "etcd-member-gate")
 }
 
 // peersAnswer is what the gate waits for.

@@ -45,7 +45,6 @@ func (k *Kube) fill(rt *podRuntime) {
 func (k *Kube) filled(rt *podRuntime) {
 	k.later(rt, 10*time.Millisecond, func() {
 		rt.fillEnded = &corev1.ContainerStateTerminated{FinishedAt: k.Now(), Message: `{"revisionBumped":1000}`}
-		rt.gateSince = k.Loop.Now()
 		k.report(rt)
 		k.gate(rt)
 	})
@@ -82,10 +81,14 @@ func initContainer(pod *corev1.Pod, name string) *corev1.Container {
 	return nil
 }
 
+// hasGateInside reports whether the gate is in etcd's container rather than before it.
+func hasGateInside(pod *corev1.Pod) bool {
+	return initContainer(pod, manifests.ContainerGate) == nil && isGate(pod.Spec.Containers[0].Command)
+}
+
 // mustWait reports whether the gate holds a member back until the operator lets it start.
 func mustWait(pod *corev1.Pod) bool {
-	gate := initContainer(pod, manifests.ContainerGate)
-	return gate != nil && slices.Contains(gate.Command, "-start-annotation="+manifests.AnnotationStart) && !manifests.MayStart(pod)
+	return slices.Contains(pod.Spec.Containers[0].Command, "-start-annotation="+manifests.AnnotationStart) && !manifests.MayStart(pod)
 }
 
 // fillStatus is what the kubelet says of the containers that make the data.

@@ -60,7 +60,7 @@ var mutants = []mutant{
 	{"a restore that is not wanted any more goes on", "plan/restore.go", "if why == \"\" {", "if why != \"any\" {"},
 	{"members of a restored cluster are not told from those before", "manifests/restore.go", "if incarnation := c.Status.Incarnation(); incarnation != \"\" {", "if incarnation := c.Status.Incarnation(); incarnation == \"any\" {"},
 	{"members before count as members", "observe/observe.go", "former := owned && manifests.Incarnation(&pod) != incarnation", "former := owned && manifests.Incarnation(&pod) == \"any\" && incarnation != \"\""},
-	{"nothing holds the first member of a restored cluster back", "manifests/restore.go", "gate.Command = append(gate.Command, \"-start-annotation=\"+AnnotationStart)", "gate.Command = append(gate.Command, \"-start-annotation=\")"},
+	{"nothing holds the first member of a restored cluster back", "manifests/restore.go", "\"-start-annotation=\"+AnnotationStart)", "\"-start-annotation=\")"},
 	{"a survivor's data is taken although the others may come back", "plan/recovery.go", "len(back) > 0 && !p.cluster.Spec.Recovery.AllowDataLoss {", "len(back) > 100 {"},
 	{"manual recovery acts", "plan/recovery.go", "if mode == v1beta2.RecoveryManual {\n\t\treturn nil, p.whatCouldBeDone()\n\t}", "if p.cluster.Spec.Recovery == nil {\n\t\treturn p.recoverFromSurvivor()\n\t}"},
 }
