@@ -145,21 +145,26 @@ func accepted(r *v1beta2.EtcdRestore) bool {
 
 // planCheck plans for a backup that has not been read yet.
 func planCheck(o Observation) Step {
-	r, s := o.Restore, &o.Restore.Status
-	source, err := sourceOf(r)
+	source, err := sourceOf(o.Restore)
 	if err == nil {
 		_, _, err = store.SplitPath(source.Path)
 	}
 	if err != nil {
 		return Finish{Problem: &Problem{Reason: ReasonInvalid, Message: err.Error(), Stalled: true}}
 	}
+	return look(o, func(whole Outcome) Step { return Accept{whole} })
+}
+
+// look plans the reading of the backup, which is repeated while it fails, and then what follows.
+func look(o Observation, then func(whole Outcome) Step) Step {
+	r, s := o.Restore, &o.Restore.Status
 	id := attempt(r)
 	if o.Check != nil && o.Check.ID == id {
 		switch out := o.Check.Outcome; {
 		case out == nil:
 			return Watch{}
 		case out.Problem == nil:
-			return Accept{*out}
+			return then(*out)
 		case out.Problem.Stalled:
 			return Finish{Problem: out.Problem}
 		case s.StartTime != nil && o.Now.Sub(s.StartTime.Time) > checkPatience:
@@ -206,19 +211,14 @@ func planRequest(o Observation) Step {
 	}
 	// The spec that was kept with the backup is not in the status: it may be large. A process that was
 	// restarted reads the backup again.
-	switch {
-	case o.Check == nil || o.Check.ID != attempt(o.Restore):
-		return Begin{ID: attempt(o.Restore)}
-	case o.Check.Outcome == nil:
-		return Watch{}
-	case o.Check.Outcome.Problem != nil:
-		return Retry{*o.Check.Outcome}
-	case o.Check.Outcome.ClusterSpec == nil:
-		return Finish{Problem: &Problem{Reason: ReasonNoSpec, Stalled: true, Message: fmt.Sprintf(
-			"there is no EtcdCluster %q and no spec was kept with the backup; set clusterSpec, or create the EtcdCluster first",
-			o.Restore.Spec.EtcdCluster.Name)}}
-	}
-	return Request{Spec: o.Check.Outcome.ClusterSpec}
+	return look(o, func(whole Outcome) Step {
+		if whole.ClusterSpec == nil {
+			return Finish{Problem: &Problem{Reason: ReasonNoSpec, Stalled: true, Message: fmt.Sprintf(
+				"there is no EtcdCluster %q and no spec was kept with the backup; set clusterSpec, or create the EtcdCluster first",
+				o.Restore.Spec.EtcdCluster.Name)}}
+		}
+		return Request{Spec: whole.ClusterSpec}
+	})
 }
 
 // planFollow plans for a restore that the etcd-operator was asked for.

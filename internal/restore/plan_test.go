@@ -144,6 +144,13 @@ func TestPlan(t *testing.T) {
 			restore: restoreOf(checking, func(r *v1beta2.EtcdRestore) { r.Status.Failures, r.Status.LastFailureTime = 1, at(0) }),
 			cluster: clusterOf(), check: &Check{ID: "1/0", Outcome: away}, after: 3 * time.Second, want: "Begin 1/1",
 		},
+		"between two looks for the kept spec, after a restart": {
+			restore: restoreOf(whole, func(r *v1beta2.EtcdRestore) { r.Status.Failures, r.Status.LastFailureTime = 1, at(0) }),
+			check:   &Check{ID: "1/0", Outcome: away}, want: "Wait 2s",
+		},
+		"the kept spec has not been found for long": {
+			restore: restoreOf(whole), check: &Check{ID: "1/0", Outcome: away}, after: time.Hour, want: "Finish StoreUnreachable",
+		},
 		"a spec that the API server did not refuse": {
 			restore: restoreOf(func(r *v1beta2.EtcdRestore) { r.Spec.S3 = nil }), cluster: clusterOf(), want: "Finish InvalidSpec",
 		},
