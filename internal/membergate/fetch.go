@@ -220,7 +220,10 @@ type Identity struct {
 // isFilled reports whether the member has its data. One that had, and has lost it, must
 // not be given older data under the same identity.
 func (i Identity) isFilled(log io.Writer) (bool, error) {
-	if hasData(i.DataDir) {
+	switch found, err := hasData(i.DataDir); {
+	case err != nil:
+		return false, err
+	case found:
 		logf(log, "the member has its data in %s already", i.DataDir)
 		return true, nil
 	}

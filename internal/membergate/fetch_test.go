@@ -286,7 +286,7 @@ func TestEtcdsOwnToolMakesTheData(t *testing.T) {
 			t.Fatalf("restored %+v, %v", done, err)
 		}
 	}
-	if !hasData(p.path("data")) || p.has("snapshot") || p.has("data.restoring") {
+	if found, _ := hasData(p.path("data")); !found || p.has("snapshot") || p.has("data.restoring") {
 		t.Error("the data is not in its place, or something else is left")
 	}
 	want := fmt.Sprintf("API 3: snapshot restore --help\nAPI 3: snapshot restore %s --data-dir=%s --name=m --bump-revision=1000 --mark-compacted\n", p.path("snapshot"), p.path("data.restoring"))
@@ -309,7 +309,7 @@ func TestAToolThatFailsLeavesNothingThatCouldBeStarted(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "expected sha256 [1], got [2]") {
 		t.Errorf("the error is %v", err)
 	}
-	if hasData(p.path("data")) || !p.has("snapshot") {
+	if found, _ := hasData(p.path("data")); found || !p.has("snapshot") {
 		t.Error("the data is in place although it was not made, or the snapshot is gone")
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -102,7 +103,10 @@ func (g *Gate) wait(ctx context.Context) error {
 	if err := g.waitForStart(ctx); err != nil {
 		return err
 	}
-	if hasData(g.DataDir) {
+	switch found, err := hasData(g.DataDir); {
+	case err != nil:
+		return err
+	case found:
 		g.logf("found the member's own data in %s: etcd may start", g.DataDir)
 		return nil
 	}
@@ -166,9 +170,29 @@ func (g *Gate) isNamed(ctx context.Context, peerURL, asked string) bool {
 }
 
 // hasData reports whether etcd has written its log here before.
-func hasData(dir string) bool {
-	segments, err := filepath.Glob(filepath.Join(dir, "member", "wal", "*.wal"))
-	return err == nil && len(segments) > 0
+func hasData(dir string) (bool, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, "member", "wal"))
+	names := make([]string, 0, len(entries))
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return isData(names, err)
+}
+
+// isData judges what was found in the folder of the log. That a member has no data lets it be given up, and its
+// volume be deleted: what cannot be read is not taken for nothing. What belongs to somebody else is there: etcd
+// makes its folder so that nobody but its own user sees what is in it, and may run as another one than this
+// program does.
+func isData(names []string, err error) (bool, error) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("looking for the member's data: %w", err)
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return filepath.Ext(name) == ".wal" }), nil
 }
 
 // waitForStart waits for the operator's word, for as long as it takes: without it another

@@ -8,12 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -90,6 +92,41 @@ func TestADataDirectoryWithoutALogIsNoData(t *testing.T) {
 	}
 	if err := g.Run(t.Context()); !errors.Is(err, ErrDataLost) {
 		t.Fatalf("Run() = %v, want ErrDataLost", err)
+	}
+}
+
+func TestDataThatCannotBeReadIsNotTakenForNone(t *testing.T) {
+	g := newGate(t)
+	g.HasData = true
+	if err := os.MkdirAll(g.DataDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// No folder: reading what is in it fails, for root as well.
+	if err := os.WriteFile(filepath.Join(g.DataDir, "member"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Run(t.Context()); err == nil || errors.Is(err, ErrDataLost) {
+		t.Fatalf("Run() = %v, want an error that is not ErrDataLost", err)
+	}
+}
+
+func TestDataOfAnotherUserIsData(t *testing.T) {
+	for name, test := range map[string]struct {
+		names []string
+		err   error
+		want  bool
+	}{
+		"a log":            {names: []string{"0.tmp", "0000000000000000-0000000000000000.wal"}, want: true},
+		"no log yet":       {names: []string{"0.tmp"}},
+		"nothing":          {err: &fs.PathError{Op: "open", Path: "wal", Err: syscall.ENOENT}},
+		"of somebody else": {err: &fs.PathError{Op: "open", Path: "wal", Err: syscall.EACCES}, want: true},
+	} {
+		if got, err := isData(test.names, test.err); got != test.want || err != nil {
+			t.Errorf("%s: isData() = %t, %v, want %t", name, got, err, test.want)
+		}
+	}
+	if _, err := isData(nil, &fs.PathError{Op: "open", Path: "wal", Err: syscall.EIO}); err == nil {
+		t.Error("a broken disk is taken for an empty one")
 	}
 }
 

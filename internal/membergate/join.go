@@ -50,10 +50,16 @@ func (j *Join) Run(ctx context.Context) error {
 	if len(j.Command) == 0 {
 		return errors.New("no command line of etcd after --")
 	}
-	if hasData(j.Gate.DataDir) {
-		logf(j.Log, "found the member's own data in %s", j.Gate.DataDir)
-	} else if err := j.getData(ctx); err != nil {
+	found, err := hasData(j.Gate.DataDir)
+	switch {
+	case err != nil:
 		return err
+	case found:
+		logf(j.Log, "found the member's own data in %s", j.Gate.DataDir)
+	default:
+		if err := j.getData(ctx); err != nil {
+			return err
+		}
 	}
 	return j.Become(j.Command)
 }
