@@ -27,6 +27,9 @@ const (
 	// secretRetry bounds the wait for a secret: looking for it costs next to nothing, and whoever has
 	// just created it is watching.
 	secretRetry = 10 * time.Second
+	// copyPatience is after how long an older copy of an object is looked at again. The newer one comes by
+	// itself; that nothing waits for it for ever does not depend on it.
+	copyPatience = time.Second
 )
 
 // Observation is all that a plan is made from.
@@ -128,15 +131,15 @@ func Plan(o Observation) Step {
 			return Resume{}
 		case o.Job.Reported:
 			// The status was written, and this is an older copy of it.
-			return Wait{Why: inProgress(o)}
+			return Wait{Until: o.Now.Add(copyPatience), Why: inProgress(o)}
 		case o.Job.Outcome != nil:
 			return Conclude{*o.Job.Outcome}
 		}
 		return Watch{}
 	}
-	if o.Job != nil && !o.Job.Reported {
+	if o.Job != nil && !reported(o) {
 		// The status that says so was written, and this is an older copy of it.
-		return Wait{Why: inProgress(o)}
+		return Wait{Until: o.Now.Add(copyPatience), Why: inProgress(o)}
 	}
 
 	table, err := check(b)
@@ -150,6 +153,13 @@ func Plan(o Observation) Step {
 		return planOnce(o)
 	}
 	return planSeries(o, table)
+}
+
+// reported says whether the outcome of the job stands in the status. The status knows it also where the API
+// server's answer to the note was lost.
+func reported(o Observation) bool {
+	last := o.Backup.Status.LastExecutionDate
+	return o.Job.Reported || (o.Job.Outcome != nil && o.Job.ID == runID(o.Backup, last))
 }
 
 // check finds what is wrong with a spec as far as that can be known without asking anybody. The API
@@ -277,8 +287,7 @@ func nextRun(b *v1beta2.EtcdBackup, now time.Time) *metav1.Time {
 func begin(o Observation, scheduled time.Time) Step {
 	start := metav1.NewTime(o.Now.Truncate(time.Second))
 	run := v1beta2.BackupRun{
-		// Names have the time to the second, so that one second never sees two runs of an object.
-		ID:        fmt.Sprintf("%s/%d", o.Backup.UID, start.Unix()),
+		ID:        runID(o.Backup, start),
 		StartTime: start,
 	}
 	if source, err := sourceOf(o.Backup); err == nil {
@@ -293,6 +302,12 @@ func begin(o Observation, scheduled time.Time) Step {
 		run.Scheduled = &metav1.Time{Time: scheduled}
 	}
 	return Begin{run}
+}
+
+// runID is the id of the run that began at a time. Names have the time to the second, so that one second
+// never sees two runs of an object.
+func runID(b *v1beta2.EtcdBackup, start metav1.Time) string {
+	return fmt.Sprintf("%s/%d", b.UID, start.Unix())
 }
 
 // mustTable is the timetable of an object that was checked.

@@ -141,8 +141,20 @@ func TestPlan(t *testing.T) {
 		"a run of another process is taken up":            {backup: object(running), job: &Job{ID: "older"}, want: "Resume"},
 		"a run that goes on is watched":                   {backup: object(running), job: &Job{ID: "run"}, want: "Watch"},
 		"a run that ended is concluded":                   {backup: object(running), job: ended(nil), want: "Conclude"},
-		"a run that was concluded waits for the cache":    {backup: object(running), job: &Job{ID: "run", Reported: true}, want: "wait, InProgress"},
-		"a job without a run in the status waits as well": {backup: object(), job: &Job{ID: "run"}, want: "wait, InProgress"},
+		"a run that was concluded waits for the cache":    {backup: object(running), job: &Job{ID: "run", Reported: true}, want: "wait until 1s, InProgress"},
+		"a job without a run in the status waits as well": {backup: object(), job: &Job{ID: "run"}, want: "wait until 1s, InProgress"},
+		"a series goes on although the answer to its last result was lost": {
+			now: 3 * time.Second, want: "wait until 1m0s, Succeeded",
+			backup: object(interval(60), status(func(s *v1beta2.BackupStatus) {
+				s.Succeeded, s.LastExecutionDate, s.LastScheduled, s.LastSuccessDate = true, at(0), ptr.To(at(0)), at(2*time.Second)
+			})),
+			job: &Job{Kind: MakeJob, ID: "uid/1794711600", Outcome: &Outcome{Ended: t0}},
+		},
+		"a result that the status does not have yet waits for the cache": {
+			now: time.Minute, want: "wait until 1m1s, InProgress",
+			backup: object(interval(60), status(func(s *v1beta2.BackupStatus) { s.LastExecutionDate = at(0) })),
+			job:    &Job{Kind: MakeJob, ID: "uid/1794711660", Outcome: &Outcome{Ended: t0}},
+		},
 		"a run is finished even if the spec became invalid": {
 			backup: object(running, func(b *v1beta2.EtcdBackup) { b.Spec.S3 = nil }), job: ended(nil), want: "Conclude",
 		},
