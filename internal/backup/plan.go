@@ -193,9 +193,9 @@ func planOnce(o Observation) Step {
 	if s.Succeeded {
 		return planExpiry(o)
 	}
-	if s.ObservedGeneration == 0 && s.Reason != "" {
-		// The original operator tried it and gave up. Somebody who has long forgotten this object must
-		// not find that a backup was made today.
+	if s.Reason != "" && s.Failures == 0 {
+		// The original operator tried it and gave up: it did not count, and this one counts each failure.
+		// Somebody who has long forgotten this object must not find that a backup was made today.
 		return Wait{Why: Verdict{Reason: ReasonGivenUp, Message: s.Reason, Stalled: true}}
 	}
 	if s.Failures > 0 && s.ObservedGeneration == b.Generation {

@@ -239,6 +239,19 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// What was said of an object is looked at again at once: the status has changed.
+func TestAOneShotThatTheOriginalGaveUpStaysGivenUp(t *testing.T) {
+	b := object(status(func(s *v1beta2.BackupStatus) { s.Reason = "no" }))
+	for range 3 {
+		o := Observation{Now: t0, Backup: b}
+		step := Plan(o)
+		if got := say(step); got != "wait, GivenUp, stalled" {
+			t.Fatalf("Plan = %q, want that it stays given up; the status is %+v", got, b.Status)
+		}
+		b.Status = report(o, step)
+	}
+}
+
 func TestJitterStaysWithinItsBoundsAndDoesNotChange(t *testing.T) {
 	b := object(cronLine("@hourly"))
 	b.Spec.BackupPolicy.Schedule.JitterInSecond = 600
