@@ -16,6 +16,7 @@ if [[ ! -s $certificates ]]; then
     echo "$certificates is missing: install Debian's package ca-certificates, or run this once as root." >&2
     exit 1
   fi
+  apt-get update
   apt-get install -y --no-install-recommends ca-certificates
 fi
 
@@ -43,3 +44,8 @@ go -C lab run ./cmd/mkimage --output "$tar" --tag "$tag" "${platforms[@]}" \
   --label org.opencontainers.image.licenses=Apache-2.0 \
   --label org.opencontainers.image.version="$version" \
   --label org.opencontainers.image.revision="$git_sha"
+
+# What root has built with sudo is the user's.
+if [[ $(id -u) == 0 && -n ${SUDO_UID:-} ]]; then
+  chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" _out
+fi

@@ -10,6 +10,6 @@ if [[ $(uname -s) != Linux ]]; then
   exit 1
 fi
 if [[ $(id -u) != 0 ]]; then
-  echo "Root is needed to $1: network namespaces and cgroups are made. Run the same command with sudo, or as root." >&2
+  echo "Root is needed to $1: network namespaces and cgroups are made. Run it as root, or with: sudo env PATH=\"\$PATH\" make ..." >&2
   exit 1
 fi

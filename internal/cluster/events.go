@@ -25,7 +25,9 @@ func newRecorder(mgr ctrl.Manager, podName string) (EventSink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the recording of events: %w", err)
 	}
-	broadcaster := record.NewBroadcaster()
+	// A cluster of seven that is changed member by member has more to tell than Kubernetes lets pass by itself,
+	// and scripts wait for each of these events.
+	broadcaster := record.NewBroadcasterWithCorrelatorOptions(record.CorrelatorOptions{BurstSize: 100, QPS: 1. / 10, MaxEvents: 50})
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: set.CoreV1().Events("")})
 	return recorder{broadcaster.NewRecorder(mgr.GetScheme(), corev1.EventSource{Component: podName})}, nil
 }

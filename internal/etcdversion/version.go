@@ -72,6 +72,20 @@ func (v Version) HasLearners() bool { return v.AtLeast(3, 4) }
 // the one that etcd allows by default.
 func (v Version) HasManyLearners() bool { return v.AtLeast(3, 6) }
 
+// AddsBesideSick reports whether etcd takes a new member while one of its members is not connected and the
+// others are enough.
+func (v Version) AddsBesideSick() bool {
+	switch {
+	case v.AtLeast(3, 7):
+		return true
+	case v.AtLeast(3, 6):
+		return v.Patch >= 16
+	case v.AtLeast(3, 5):
+		return v.Patch >= 35
+	}
+	return false
+}
+
 // SkipPeerNameCheck is the environment variable by which members accept any name
 // in a peer's certificate; a release refuses to start with that of another beside
 // its own.

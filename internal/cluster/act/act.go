@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
@@ -109,7 +110,12 @@ func (a *Actor) resize(ctx context.Context, step *plan.Step) (Outcome, error) {
 	pod := step.Object.(*corev1.Pod)
 	resized := step.From.DeepCopyObject().(*corev1.Pod)
 	resized.Spec = pod.Spec
-	if outcome, err := fromKube(a.Kube.SubResource("resize").Patch(ctx, resized, onto(step.From))); outcome != Done {
+	err := a.Kube.SubResource("resize").Patch(ctx, resized, onto(step.From))
+	if apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
+		// Not the pod is missing, but the way to it.
+		return Outdated, errors.New("this Kubernetes does not change the resources of pods that run: that takes version 1.33")
+	}
+	if outcome, err := fromKube(err); outcome != Done {
 		return outcome, err
 	}
 	noted := resized.DeepCopy()

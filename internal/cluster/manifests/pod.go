@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -360,6 +361,21 @@ func affinity(c *v1beta2.EtcdCluster, policy v1beta2.PodPolicy) *corev1.Affinity
 			TopologyKey:   corev1.LabelHostname,
 		}},
 	}}
+}
+
+// NeedsNodeEach reports whether the scheduler puts no two members onto one node, whoever asked it for that.
+func NeedsNodeEach(c *v1beta2.EtcdCluster) bool {
+	policy := policyOf(c)
+	wanted := affinity(c, policy)
+	if wanted == nil || wanted.PodAntiAffinity == nil {
+		return false
+	}
+	member := labels.Set(merged(policy.Labels, ClusterLabels(c.Name)))
+	return slices.ContainsFunc(wanted.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(term corev1.PodAffinityTerm) bool {
+		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
+		here := term.NamespaceSelector == nil && (len(term.Namespaces) == 0 || slices.Contains(term.Namespaces, c.Namespace))
+		return err == nil && here && term.TopologyKey == corev1.LabelHostname && selector.Matches(member)
+	})
 }
 
 // spread asks the scheduler for different nodes and zones where it can; it is no

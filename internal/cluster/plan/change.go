@@ -122,8 +122,7 @@ func isJoining(m snapshot.Member) bool { return m.IsLearner() || !m.HasStarted()
 // makeRoomFirst reports whether an additional member would find no node: then the old
 // one leaves before the new one comes, if quorum allows that.
 func (p *planner) makeRoomFirst(m *snapshot.Member) bool {
-	pod := p.cluster.Spec.Pod
-	return pod != nil && pod.AntiAffinity && p.votes.AfterRemoving(m.IsHealthy()).HasQuorum() && p.votes.Voters > 2
+	return manifests.NeedsNodeEach(p.cluster) && p.votes.AfterRemoving(m.IsHealthy()).HasQuorum() && p.votes.Voters > 2
 }
 
 // marks are changes to pods that interrupt nobody.

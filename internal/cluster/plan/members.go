@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -89,7 +90,8 @@ func (p *planner) giveUpLearner() *Step {
 			continue
 		}
 		why := p.gone(m)
-		if why == "" && m.Pod != nil && crashes(m.Pod) >= crashesUntilReplaced {
+		if why == "" && m.Pod != nil && crashes(m.Pod) >= crashesUntilReplaced && p.isOutdated(m.Pod) {
+			// Whatever it crashes for, the one in its place is another.
 			why = fmt.Sprintf("it has crashed %d times: %s", crashes(m.Pod), lastWords(etcdStatus(m.Pod)))
 		}
 		if why == "" {
@@ -212,6 +214,10 @@ func (p *planner) grow() *Step {
 	if ask == "" || p.lacksPod() {
 		return nil
 	}
+	if sick := p.sickVoter(); sick != "" && !p.oldestVersion().AddsBesideSick() {
+		p.refuse(QuorumAtRisk, "no member can be added: member %s is not well, and etcd of this version takes no new one before all are connected", sick)
+		return nil
+	}
 	name := manifests.MemberName(p.cluster.Name, p.s.NewName)
 	return &Step{
 		Kind: AddMember, Member: name, PeerURL: manifests.PeerURL(p.cluster, name), Learner: learner, Ask: ask, Event: EventNewMember,
@@ -225,6 +231,16 @@ func (p *planner) lacksPod() bool {
 	return slices.ContainsFunc(p.inEtcd(), func(m snapshot.Member) bool {
 		return m.HasStarted() && p.gone(&m) == "" && (m.Pod == nil || (isFinished(m.Pod) && !m.IsTerminating()))
 	})
+}
+
+// sickVoter is a voter that does not serve; empty where all do.
+func (p *planner) sickVoter() string {
+	for _, m := range p.inEtcd() {
+		if m.IsVoter() && m.Status == nil {
+			return m.Name
+		}
+	}
+	return ""
 }
 
 // manyLearners reports whether every member was started with room for many
@@ -403,11 +419,26 @@ func initialCluster(pod *corev1.Pod) []string {
 // members that are there.
 func (p *planner) effective() *v1beta2.EtcdCluster {
 	c := p.cluster.DeepCopy()
-	c.Spec.Version = p.versionForNewMembers().String()
-	if c.Spec.Version == etcdversion.Normalize(p.cluster.Spec.Version) {
-		c.Spec.Version = p.cluster.Spec.Version
-	}
+	c.Spec.Version = p.tagOf(p.versionForNewMembers())
 	return c
+}
+
+// tagOf is how a version is written in the spec, or on the pod of a member that has it: images of vendors
+// have a suffix.
+func (p *planner) tagOf(version etcdversion.Version) string {
+	if version == *p.target() {
+		return p.cluster.Spec.Version
+	}
+	for i := range p.members {
+		if p.members[i].Pod == nil {
+			continue
+		}
+		tag := p.members[i].Pod.Annotations[manifests.AnnotationVersion]
+		if v, err := etcdversion.Parse(tag); err == nil && v == version {
+			return tag
+		}
+	}
+	return version.String()
 }
 
 // watchMembers says what is wrong with members that are not well, or not yet.
@@ -447,7 +478,7 @@ func (p *planner) watchMember(m *snapshot.Member) {
 	case p.nodeAway(m) > 0:
 		left := p.patience(m) - p.nodeAway(m)
 		p.again(left)
-		p.refuse(NodeUnreachable, "node %s of member %s does not answer; the member is replaced in %s unless it comes back", m.Pod.Spec.NodeName, m.Name, left.Round(1e9))
+		p.refuse(NodeUnreachable, "node %s of member %s does not answer; the member is replaced at %s unless it comes back", m.Pod.Spec.NodeName, m.Name, p.timeIn(left))
 	case trouble(m.Pod) != nil:
 		t := trouble(m.Pod)
 		p.refuse(t.Reason, "%s", t.Message)
@@ -465,6 +496,12 @@ func (p *planner) watchMember(m *snapshot.Member) {
 		p.againWhileStarting(m.Pod)
 		p.refuse(MemberUnhealthy, "member %s does not answer: %s", m.Name, oneLine(why))
 	}
+}
+
+// timeIn is when so much time will have passed, for people. A message that counted down would be another one,
+// and be written, at each look.
+func (p *planner) timeIn(left time.Duration) string {
+	return p.s.Now.Add(left).UTC().Round(time.Second).Format("15:04:05 UTC")
 }
 
 func (p *planner) planIs(r Reason) bool {

@@ -79,7 +79,7 @@ func Next(s *snapshot.Snapshot) Plan {
 	}
 	return p.plan(p.first(
 		// The way for clients; there is time for it while the first member starts.
-		p.clientService,
+		p.firstClientService,
 		// That a majority agrees.
 		p.quorum,
 		// What etcd no longer knows.
@@ -95,13 +95,15 @@ func Next(s *snapshot.Snapshot) Plan {
 		p.pods,
 		p.watchMembers,
 		// What can be changed without interrupting anyone.
+		p.clientService,
 		p.budget,
 		p.marks,
-		p.volumes,
 		p.formerVolumes,
 		// What interrupts a member.
 		p.shrink,
 		p.roll,
+		// What Kubernetes may refuse for ever: nothing waits for it.
+		p.volumes,
 	))
 }
 
@@ -162,10 +164,16 @@ func (p *planner) mayAct() *Step {
 		p.stop(InvalidSpec, "spec.TLS.static.operatorSecret is set: set spec.TLS.static.member.serverSecret too")
 	case c.Spec.Paused:
 		p.stop(Paused, "spec.paused is true: nothing is changed, status is kept up to date%s", p.restoreWaits())
-	case len(p.s.Taken()) > 0:
+	case len(p.s.Taken()) > 0 && p.isNothingThere():
 		p.stop(NameTaken, "%s exists and does not belong to this cluster: rename one of the two", strings.Join(p.s.Taken(), ", "))
 	}
 	return nil
+}
+
+// isNothingThere reports whether there is nothing of the cluster yet. One that runs is cared for, whatever else
+// is in its way.
+func (p *planner) isNothingThere() bool {
+	return !isStarted(p.cluster.Status.Bootstrap) && len(p.s.Pods) == 0 && len(p.s.Claims) == 0
 }
 
 // restoreWaits tells of a restore that is asked for and cannot begin yet.

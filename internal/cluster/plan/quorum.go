@@ -45,7 +45,10 @@ func (p *planner) quorum() *Step {
 			}
 		}
 	}
-	known := max(len(p.cluster.Status.MemberStatuses), 1)
+	known := len(p.cluster.Status.MemberStatuses)
+	if known == 0 { // of a cluster that was taken over: what is left of it is what is known
+		known = max(len(p.members), 1)
+	}
 	if answering >= snapshot.Quorum(known) {
 		p.stop(NoLeader, "%d of %d members answer, but they have no leader (yet)", answering, known)
 		return nil
@@ -64,19 +67,36 @@ func (p *planner) quorum() *Step {
 	return nil
 }
 
-// correct gives another image to a member that cannot run with the one it has: that
-// interrupts nobody, and it is the same member with the same data. It does not wait for
-// anything else, since everything else may be waiting for this.
+// correct gives another image, or where its data is on a volume another pod, to a member that
+// cannot run with the one it has: that interrupts nobody, and it is the same member with the same
+// data. It does not wait for anything else, since everything else may be waiting for this.
 func (p *planner) correct() *Step {
 	for i := range p.members {
 		m := &p.members[i]
-		if m.Pod == nil || m.IsTerminating() || m.Status != nil || !p.isHeldUp(m.Pod) || !p.needsImage(m.Pod) || manifests.NeedsNewSettings(p.cluster, m.Pod) {
+		if m.Pod == nil || m.IsTerminating() || m.Status != nil {
 			continue
 		}
-		return p.changePod(m.Pod, fmt.Sprintf("change member %s, which does not run, to %s", m.Name, manifests.Image(p.cluster)),
-			func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
+		if p.isHeldUp(m.Pod) && p.needsImage(m.Pod) && !manifests.NeedsNewSettings(p.cluster, m.Pod) {
+			return p.changePod(m.Pod, fmt.Sprintf("change member %s, which does not run, to %s", m.Name, manifests.Image(p.cluster)),
+				func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
+		}
+		if p.neverRan(m) && manifests.NeedsReplacing(p.effective(), m.Pod) {
+			return &Step{
+				Kind: Delete, Member: m.Name, From: m.Pod, Unchanged: true, Event: EventChanged,
+				Why: fmt.Sprintf("make the pod of member %s, in which etcd does not run, anew for the changed spec", m.Name),
+			}
+		}
 	}
 	return nil
+}
+
+// neverRan reports whether a member with a volume has a pod in which etcd has never run, and will not by itself.
+func (p *planner) neverRan(m *snapshot.Member) bool {
+	if m.Claim == nil || m.Claim.DeletionTimestamp != nil || trouble(m.Pod) == nil {
+		return false
+	}
+	etcd := etcdStatus(m.Pod)
+	return etcd == nil || etcd.ContainerID == ""
 }
 
 // revive gives back its pod to a member whose data is on a volume. That is safe at
@@ -105,7 +125,7 @@ func (p *planner) isHeldUp(pod *corev1.Pod) bool {
 	if t == nil {
 		return false
 	}
-	return t.Reason == ImageNotAvailable || (t.Reason == MemberCrashing && manifests.Version(p.cluster) == p.cluster.Status.CurrentVersion)
+	return t.Reason == ImageNotAvailable || (t.Reason == MemberCrashing && p.target().String() == p.cluster.Status.CurrentVersion)
 }
 
 func (p *planner) whoIsMissing() string {

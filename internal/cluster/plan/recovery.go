@@ -33,7 +33,7 @@ func (p *planner) recovery() (*Step, string) {
 	}
 	if left := p.recoveryWait(); left > 0 {
 		p.again(left)
-		return nil, fmt.Sprintf("spec.recovery.mode is %s: unless they come back, in %s %s", mode, left.Round(time.Second), p.whatRecoveryDoes(mode))
+		return nil, fmt.Sprintf("spec.recovery.mode is %s: unless they come back, at %s %s", mode, p.timeIn(left), p.whatRecoveryDoes(mode))
 	}
 	if back := p.mayComeBack(); len(back) > 0 && !p.cluster.Spec.Recovery.AllowDataLoss {
 		return nil, fmt.Sprintf("spec.recovery.mode is %s, but the data of %s is not known to be gone: bring it back, delete what is left of it, "+
@@ -240,6 +240,9 @@ func recoveryRestore(c *v1beta2.EtcdCluster, b *v1beta2.EtcdBackup, path string)
 		Spec: v1beta2.RestoreSpec{
 			BackupStorageType: b.Spec.StorageType, EtcdCluster: v1beta2.EtcdClusterRef{Name: c.Name}, EncryptionSecret: b.Spec.EncryptionSecret,
 		},
+	}
+	if scope, ok := c.Annotations[v1beta2.AnnotationScope]; ok { // for the operators that serve the cluster
+		r.Annotations = map[string]string{v1beta2.AnnotationScope: scope}
 	}
 	switch from, to := &b.Spec.BackupSource, &r.Spec.RestoreSource; b.Spec.StorageType {
 	case v1beta2.BackupStorageTypeS3:

@@ -317,6 +317,7 @@ func TestTheSurvivorIsTheOneThatHasAppliedMost(t *testing.T) {
 
 func TestARecoveryFromABackupTellsItsAgeAndTakesTheNewest(t *testing.T) {
 	s := lost(&v1beta2.RecoveryPolicy{Mode: v1beta2.RecoveryBackup, BackupName: "b"}, nil)
+	s.Cluster.Annotations = map[string]string{v1beta2.AnnotationScope: "clusterwide"}
 	s.Recovery.Backup = &v1beta2.EtcdBackup{
 		Spec: v1beta2.BackupSpec{
 			StorageType: v1beta2.BackupStorageTypeS3, EncryptionSecret: "age",
@@ -337,6 +338,9 @@ func TestARecoveryFromABackupTellsItsAgeAndTakesTheNewest(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, p.Step.Object.(*v1beta2.EtcdRestore).Spec); diff != "" {
 		t.Errorf("the restore (-want +got):\n%s", diff)
+	}
+	if scope := p.Step.Object.GetAnnotations()[v1beta2.AnnotationScope]; scope != "clusterwide" {
+		t.Errorf("the restore is for operators of scope %q: those of the cluster do not see it", scope)
 	}
 	if !p.Step.Warning || !strings.Contains(p.Step.Why, "1h30m0s ago") || !strings.Contains(p.Step.Why, "revision 9") {
 		t.Errorf("the event says %q", p.Step.Why)

@@ -14,6 +14,10 @@ import (
 
 // peerService sees to the members' names.
 func (p *planner) peerService() *Step {
+	if p.isForeign(p.s.PeerService) {
+		p.stop(NameTaken, "Service %s, which gives members their names, exists and does not belong to this cluster: delete it", p.s.PeerService.Name)
+		return nil
+	}
 	if p.s.PeerService == nil {
 		return &Step{Kind: Create, Why: "create the headless service that gives members their names", Object: manifests.PeerService(p.cluster)}
 	}
@@ -26,8 +30,25 @@ func (p *planner) peerService() *Step {
 	return nil
 }
 
+// isForeign reports whether a service is somebody else's.
+func (p *planner) isForeign(service *corev1.Service) bool {
+	return service != nil && !snapshot.IsOwned(p.cluster, service)
+}
+
+// firstClientService is clientService for a cluster that is not there yet. Later, members come first.
+func (p *planner) firstClientService() *Step {
+	if p.cluster.Status.ClusterID != "" {
+		return nil
+	}
+	return p.clientService()
+}
+
 // clientService sees to the way for clients.
 func (p *planner) clientService() *Step {
+	if p.isForeign(p.s.ClientService) {
+		p.refuse(NameTaken, "Service %s, by which clients would come, exists and does not belong to this cluster: delete it, or set spec.service.name to another name", p.s.ClientService.Name)
+		return nil
+	}
 	if p.s.ClientService == nil {
 		return &Step{Kind: Create, Why: "create the service for clients", Object: manifests.ClientService(p.cluster)}
 	}
@@ -73,10 +94,15 @@ func (p *planner) selectorFits(selector map[string]string) bool {
 
 // budget sees to the limit for drains.
 func (p *planner) budget() *Step {
+	foreign := p.s.Budget != nil && !snapshot.IsOwned(p.cluster, p.s.Budget)
 	if !manifests.WantsBudget(p.cluster) {
-		if p.s.Budget != nil {
+		if p.s.Budget != nil && !foreign {
 			return &Step{Kind: Delete, Why: "spec.podDisruptionBudget is false", From: p.s.Budget}
 		}
+		return nil
+	}
+	if foreign {
+		p.refuse(NameTaken, "PodDisruptionBudget %s exists and does not belong to this cluster: delete it, or set spec.podDisruptionBudget to false", p.s.Budget.Name)
 		return nil
 	}
 	least := MinAvailable(p.s)

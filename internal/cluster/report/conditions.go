@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -90,7 +91,7 @@ func firstThatNeedsUser(p *plan.Plan) *plan.Wait {
 func isAsAskedFor(s *snapshot.Snapshot, p *plan.Plan, members []snapshot.Member) (ready bool, reason, message string) {
 	votes := snapshot.CountVotes(members)
 	size := s.Cluster.Spec.Size
-	if len(p.Waits) > 0 && !(p.Is(plan.Paused) && votes.Healthy == size && votes.Voters == size) {
+	if len(p.Waits) > 0 && !(p.Is(plan.Paused) && votes.Healthy == size && votes.Voters == size && runsAsAskedFor(s, members)) {
 		return false, string(p.Waits[0].Reason), p.Waits[0].Message
 	}
 	if p.Step != nil && !isHousekeeping(p.Step) {
@@ -100,6 +101,13 @@ func isAsAskedFor(s *snapshot.Snapshot, p *plan.Plan, members []snapshot.Member)
 		return false, "Working", fmt.Sprintf("%d of %d members are healthy", votes.Healthy, size)
 	}
 	return true, "AsSpecified", fmt.Sprintf("%d members of version %s are healthy", size, manifests.Version(s.Cluster))
+}
+
+// runsAsAskedFor reports whether every member's pod is what the spec says.
+func runsAsAskedFor(s *snapshot.Snapshot, members []snapshot.Member) bool {
+	return !slices.ContainsFunc(members, func(m snapshot.Member) bool {
+		return m.Pod != nil && (manifests.NeedsImage(s.Cluster, m.Pod) || manifests.NeedsReplacing(s.Cluster, m.Pod) || manifests.NeedsResources(s.Cluster, m.Pod))
+	})
 }
 
 // isHousekeeping are steps that a cluster does not become unready for.

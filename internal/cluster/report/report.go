@@ -180,14 +180,15 @@ func versions(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, members []sna
 		status.CurrentVersion = lowest.String()
 	}
 	status.TargetVersion = ""
-	if target := manifests.Version(s.Cluster); status.CurrentVersion != "" && status.CurrentVersion != target {
+	target := manifests.Version(s.Cluster)
+	if v, err := etcdversion.Parse(target); status.CurrentVersion != "" && (err != nil || v.String() != status.CurrentVersion) {
 		status.TargetVersion = target
 	}
 }
 
 func phase(s *snapshot.Snapshot, p *plan.Plan) (v1beta2.ClusterPhase, string) {
 	for _, w := range p.Waits {
-		if w.Reason.IsFailure() {
+		if w.Reason.IsFailure() && !(w.Reason == plan.NameTaken && s.Cluster.Status.ClusterID != "") {
 			return v1beta2.ClusterPhaseFailed, fmt.Sprintf("%s: %s", w.Reason, w.Message)
 		}
 	}

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/report"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
@@ -53,3 +55,58 @@ func TestSinceWhenTheQuorumIsLost(t *testing.T) {
 }
 
 func at(t time.Time) *time.Time { return &t }
+
+// one is the snapshot of a cluster of one healthy member whose pod was made for the version.
+func one(version string) *snapshot.Snapshot {
+	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns"}, Spec: v1beta2.ClusterSpec{Size: 1, Version: version}, Status: v1beta2.ClusterStatus{ClusterID: "c1"}}
+	pod := manifests.MemberPod(c, manifests.Start{Member: "c-a", HelperImage: "operator"})
+	pod.Status.Phase = corev1.PodRunning
+	return &snapshot.Snapshot{Cluster: c, Pods: []corev1.Pod{*pod}, Etcd: snapshot.Etcd{
+		Membership: &etcd.Membership{ClusterID: 0xc1, Members: []etcd.Member{{ID: 1, Name: "c-a", PeerURLs: []string{"http://c-a.c.ns.svc:2380"}}}},
+		Status:     map[string]etcd.Status{"c-a": {ClusterID: 0xc1, MemberID: 1, Leader: 1, Version: "3.5.35"}},
+	}}
+}
+
+func ready(t *testing.T, s *snapshot.Snapshot, waits ...plan.Wait) string {
+	t.Helper()
+	for _, c := range report.Status(s, &plan.Plan{Waits: waits}).Conditions {
+		if c.Type == v1beta2.ClusterConditionReady {
+			return string(c.Status) + " " + c.Reason
+		}
+	}
+	return ""
+}
+
+func TestAPausedClusterIsReadyOnlyWhenItIsWhatTheSpecSays(t *testing.T) {
+	paused := plan.Wait{Reason: plan.Paused, Message: "spec.paused is true"}
+	s := one("3.5.35")
+	if got := ready(t, s, paused); got != "True AsSpecified" {
+		t.Errorf("as it is: Ready is %s", got)
+	}
+	s.Cluster.Spec.Version = "3.6.16"
+	if got := ready(t, s, paused); got != "False Paused" {
+		t.Errorf("with another version in the spec: Ready is %s", got)
+	}
+}
+
+func TestASuffixIsNoOtherVersion(t *testing.T) {
+	if status := report.Status(one("3.5.35-vendor"), &plan.Plan{}); status.TargetVersion != "" || status.CurrentVersion != "3.5.35" {
+		t.Errorf("from %q to %q", status.CurrentVersion, status.TargetVersion)
+	}
+	if status := report.Status(one("3.6.16-vendor"), &plan.Plan{}); status.TargetVersion != "3.6.16-vendor" {
+		t.Errorf("target is %q", status.TargetVersion)
+	}
+}
+
+// A name that is taken keeps a cluster from coming to be. One that serves has not failed by it.
+func TestANameThatIsTakenIsNoFailureOfAClusterThatServes(t *testing.T) {
+	taken := &plan.Plan{Waits: []plan.Wait{{Reason: plan.NameTaken}}}
+	s := one("3.5.35")
+	if got := report.Status(s, taken).Phase; got != v1beta2.ClusterPhaseRunning {
+		t.Errorf("phase is %s", got)
+	}
+	s.Cluster.Status.ClusterID = ""
+	if got := report.Status(s, taken).Phase; got != v1beta2.ClusterPhaseFailed {
+		t.Errorf("before there is a cluster, phase is %s", got)
+	}
+}

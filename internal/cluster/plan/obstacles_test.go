@@ -1,0 +1,204 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
+)
+
+// asVersion lets all members have been made for, and run, a version.
+func asVersion(s *scene, tag, running string) {
+	for _, c := range []*v1beta2.EtcdCluster{s.Cluster, s.made} {
+		c.Spec.Version = tag
+	}
+	s.Cluster.Status.CurrentVersion = running
+	for i := range s.Pods {
+		s.Pods[i].Spec.Containers[0].Image = manifests.Image(s.made)
+		s.Pods[i].Annotations[manifests.AnnotationVersion] = tag
+		s.Pods[i].Annotations[manifests.AnnotationPolicy] = manifests.Fingerprint(s.made)
+		status := s.Etcd.Status[s.Pods[i].Name]
+		status.Version = running
+		s.Etcd.Status[s.Pods[i].Name] = status
+	}
+}
+
+func TestAVersionKeepsItsSuffix(t *testing.T) {
+	created := func(s *scene) string {
+		t.Helper()
+		step := plan.Next(s.Snapshot).Step
+		if step == nil || step.Kind != plan.Create {
+			t.Fatalf("plan: %s", shortly(plan.Next(s.Snapshot)))
+		}
+		return manifests.PodImage(step.Object.(*corev1.Pod))
+	}
+	s := three()
+	asVersion(s, "3.5.35-vendor", "3.5.35")
+	if got := shortly(plan.Next(s.Snapshot)); got != "at rest" {
+		t.Errorf("at first: %s", got)
+	}
+	s.Cluster.Spec.Size = 4
+	s.unstarted("c-d", true)
+	if image := created(s); !strings.HasSuffix(image, ":v3.5.35-vendor") {
+		t.Errorf("a new member gets %s", image)
+	}
+	s.Cluster.Spec.Version = "3.6.16-vendor" // no member has it yet
+	if image := created(s); !strings.HasSuffix(image, ":v3.5.35-vendor") {
+		t.Errorf("a new member beside an upgrade gets %s", image)
+	}
+}
+
+// What belongs to somebody else is left alone, and keeps nobody from healing a cluster that is there.
+func TestNamesOfOthersDoNotStopTheCareOfACluster(t *testing.T) {
+	foreignBudget := func(s *scene) { s.Budget.OwnerReferences = nil }
+	foreignService := func(s *scene) { s.ClientService.OwnerReferences = nil }
+	check(t, map[string]planCase{
+		"a budget": {change: foreignBudget, want: "wait: NameTaken"},
+		"a budget, and none is wanted": {change: func(s *scene) {
+			foreignBudget(s)
+			s.Cluster.Spec.PodDisruptionBudget = ptr.To(false)
+		}, want: "at rest"},
+		"a budget, and a member is gone":     {change: func(s *scene) { foreignBudget(s); s.losePod("c-b") }, want: "Remove c-b"},
+		"a service for clients":              {change: foreignService, want: "wait: NameTaken"},
+		"a service, and a member is gone":    {change: func(s *scene) { foreignService(s); s.losePod("c-b") }, want: "Remove c-b"},
+		"before there is anything, it waits": {scene: fresh(), change: foreignService, want: "wait: NameTaken"},
+		"what was taken over is cared for": {scene: fresh(), change: func(s *scene) {
+			seedPod(s, func(pod *corev1.Pod) { pod.Spec.SchedulingGates = nil })
+			foreignBudget(s)
+		}, want: "Record"},
+	})
+}
+
+// A volume that Kubernetes does not let grow keeps nothing else waiting.
+func TestVolumesGrowLast(t *testing.T) {
+	larger := func(s *scene) {
+		s.Cluster.Spec.Pod.PersistentVolumeClaimSpec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("2Gi")}
+		for i := range s.Claims {
+			s.Claims[i].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+		}
+	}
+	check(t, map[string]planCase{
+		"an upgrade":    {scene: three().withVolumes(), change: func(s *scene) { larger(s); s.Cluster.Spec.Version = "3.6.17" }, want: "Change *v1.Pod c-b"},
+		"a member less": {scene: three().withVolumes(), change: func(s *scene) { larger(s); s.Cluster.Spec.Size = 1; drained(s, "c-b", 2*time.Second) }, want: "Remove c-b"},
+	})
+}
+
+// pending lets a member have a pod that no node takes, made for a node selector that is corrected by now.
+func pending(s *scene, name string) {
+	wrong := s.made.DeepCopy()
+	wrong.Spec.Pod.NodeSelector = map[string]string{"disk": "sdd"}
+	pod := s.pod(name)
+	pod.Annotations[manifests.AnnotationPolicy] = manifests.Fingerprint(wrong)
+	pod.Spec.NodeName, pod.Spec.NodeSelector = "", wrong.Spec.Pod.NodeSelector
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "no node matches",
+	}}}
+	s.silence(name)
+}
+
+func TestACorrectedPodPolicyReachesAMemberThatItHeldUp(t *testing.T) {
+	check(t, map[string]planCase{
+		"by itself":         {scene: three().withVolumes(), change: func(s *scene) { pending(s, "c-c") }, want: "Delete *v1.Pod c-c"},
+		"with more members": {scene: three().withVolumes(), change: func(s *scene) { pending(s, "c-c"); s.Cluster.Spec.Size = 5 }, want: "Delete *v1.Pod c-c"},
+		"without quorum":    {scene: three().withVolumes(), change: func(s *scene) { pending(s, "c-c"); s.silence("c-b") }, want: "Delete *v1.Pod c-c"},
+		"not corrected": {scene: three().withVolumes(), change: func(s *scene) {
+			pending(s, "c-c")
+			s.Cluster.Spec.Pod.NodeSelector = map[string]string{"disk": "sdd"}
+		}, want: "wait: PodUnschedulable"},
+		"its data is not on a volume": {change: func(s *scene) {
+			s.made.Spec.Pod = &v1beta2.PodPolicy{}
+			pending(s, "c-c")
+			s.Etcd.Membership = nil
+		}, want: "wait: NoLeader"},
+	})
+}
+
+// Where another operator's cluster has lost its majority, its pods tell how many members it had.
+func TestAClusterThatWasTakenOverWithoutItsMajorityIsSaidToHaveLostIt(t *testing.T) {
+	s := three()
+	s.Cluster.Status.Bootstrap = &v1beta2.BootstrapStatus{Seed: "c-a"}
+	s.silence("c-b", "c-c")
+	s.Cluster.Status.MemberStatuses = nil
+	if got := shortly(plan.Next(s.Snapshot)); got != "wait: QuorumLost" {
+		t.Errorf("plan: %s", got)
+	}
+}
+
+// Members are kept apart by whoever asked for it.
+func TestAnAffinityOfTheUsersOwnCountsAsAntiAffinity(t *testing.T) {
+	apart := func(key string) *corev1.Affinity {
+		return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{manifests.LabelCluster: "c"}},
+		}}}}
+	}
+	check(t, map[string]planCase{
+		"a node each": {change: func(s *scene) {
+			s.Cluster.Spec.Pod = &v1beta2.PodPolicy{Affinity: apart(corev1.LabelHostname)}
+			drained(s, "c-b", 2*time.Second)
+		}, want: "Remove c-b"},
+		"a zone each is another matter": {change: func(s *scene) { s.Cluster.Spec.Pod = &v1beta2.PodPolicy{Affinity: apart(corev1.LabelTopologyZone)} }, want: "AddMember c-new as learner"},
+		"antiAffinity has no effect beside affinity": {change: func(s *scene) {
+			s.Cluster.Spec.Pod = &v1beta2.PodPolicy{AntiAffinity: true, Affinity: &corev1.Affinity{}}
+		}, want: "AddMember c-new as learner"},
+	})
+}
+
+// Older releases take no member while one is not connected; asking them would say nothing of who that is.
+func TestOlderReleasesAreNotAskedForAMemberBesideASickOne(t *testing.T) {
+	sick := func(tag string) func(*scene) {
+		return func(s *scene) {
+			asVersion(s, tag, tag)
+			s.Cluster.Spec.Size = 6
+			s.Budget = manifests.Budget(s.Cluster, manifests.MinAvailable(6, 5))
+			s.silence("c-c")
+		}
+	}
+	check(t, map[string]planCase{
+		"3.5.21": {scene: newScene("c-a", "c-b", "c-c", "c-d", "c-e"), change: sick("3.5.21"), want: "wait: QuorumAtRisk"},
+		"3.5.35": {scene: newScene("c-a", "c-b", "c-c", "c-d", "c-e"), change: sick("3.5.35"), want: "AddMember c-new as learner"},
+		"3.6.15": {scene: newScene("c-a", "c-b", "c-c", "c-d", "c-e"), change: sick("3.6.15"), want: "wait: QuorumAtRisk"},
+		"3.6.16": {scene: newScene("c-a", "c-b", "c-c", "c-d", "c-e"), change: sick("3.6.16"), want: "AddMember c-new as learner"},
+	})
+}
+
+// A learner that crashes on what is being rolled out is not replaced by the next one that does.
+func TestALearnerThatCrashesOnAChangeStays(t *testing.T) {
+	crashing := func(times int32) *scene {
+		s := three()
+		s.Cluster.Spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_NONSENSE", Value: "1"}}}
+		s.made = s.Cluster
+		s.addMember("c-d")
+		s.learner("c-d", 0)
+		s.crash("c-d", times)
+		return s
+	}
+	check(t, map[string]planCase{
+		"four times":                     {scene: crashing(4), want: "wait: MemberCrashing"},
+		"and the change is taken back":   {scene: crashing(4), change: func(s *scene) { s.Cluster = s.Cluster.DeepCopy(); s.Cluster.Spec.Pod = nil }, want: "Remove c-d"},
+		"for so long that it may be ill": {scene: crashing(8), want: "Remove c-d"},
+	})
+}
+
+// A message that counted down would be written at each look.
+func TestMessagesDoNotCountDown(t *testing.T) {
+	message := func(later time.Duration) string {
+		s := three()
+		s.nodeAway("c-b", 10*time.Second)
+		s.Now = noon.Add(later)
+		return plan.Next(s.Snapshot).Waits[0].Message
+	}
+	if first, second := message(0), message(7*time.Second); first != second || !strings.Contains(first, "12:00:50 UTC") {
+		t.Errorf("%q becomes %q", first, second)
+	}
+}
