@@ -31,8 +31,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
@@ -70,12 +72,13 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 		o.Clock = clock.RealClock{}
 	}
 	c := &reconciler{
-		client:  mgr.GetClient(),
-		secrets: mgr.GetAPIReader(), // secrets are read when they are needed, and never cached
-		events:  mgr.GetEventRecorder("etcd-backup-operator"),
-		clock:   o.Clock,
-		jobs:    newJobs(o.MaxConcurrent),
-		maker:   &maker{fileRoot: o.FileRoot, verify: o.Verify, owners: newOwnerCache()},
+		clusterWide: o.ClusterWide,
+		client:      mgr.GetClient(),
+		secrets:     mgr.GetAPIReader(), // secrets are read when they are needed, and never cached
+		events:      mgr.GetEventRecorder("etcd-backup-operator"),
+		clock:       o.Clock,
+		jobs:        newJobs(o.MaxConcurrent),
+		maker:       &maker{fileRoot: o.FileRoot, verify: o.Verify, owners: newOwnerCache()},
 	}
 	countRunning = c.jobs.running
 	if err := mgr.Add(c.jobs); err != nil {
@@ -84,7 +87,7 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("etcdbackup").
 		For(&v1beta2.EtcdBackup{}).
-		WithEventFilter(scope.Predicate(o.ClusterWide)).
+		WithEventFilter(servedOrLeaving(o.ClusterWide)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		WatchesRawSource(source.Channel(c.jobs.ended, &handler.EnqueueRequestForObject{})).
 		Complete(c)
@@ -94,13 +97,26 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 	return nil
 }
 
+// servedOrLeaving lets through the events of the objects that the operator serves, and the change by which one
+// goes over to another operator: what is under way for it has to end.
+func servedOrLeaving(clusterWide bool) predicate.Predicate {
+	served := scope.Predicate(clusterWide)
+	return predicate.Funcs{
+		CreateFunc: served.Create, DeleteFunc: served.Delete, GenericFunc: served.Generic,
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return served.Update(e) || scope.Serves(clusterWide, e.ObjectOld)
+		},
+	}
+}
+
 type reconciler struct {
-	client  client.Client
-	secrets client.Reader
-	events  events.EventRecorder
-	clock   clock.PassiveClock
-	jobs    *jobs
-	maker   *maker
+	clusterWide bool
+	client      client.Client
+	secrets     client.Reader
+	events      events.EventRecorder
+	clock       clock.PassiveClock
+	jobs        *jobs
+	maker       *maker
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -108,11 +124,15 @@ func (c *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	b := &v1beta2.EtcdBackup{}
 	if err := c.client.Get(ctx, req.NamespacedName, b); err != nil {
 		if apierrors.IsNotFound(err) {
-			c.jobs.cancel(req.NamespacedName, true)
-			forget(req.NamespacedName)
+			c.drop(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, fmt.Errorf("reading EtcdBackup %s: %w", req, err)
+	}
+	if !scope.Serves(c.clusterWide, b) {
+		// It was served until a moment ago: the other operator takes up what stands in the status.
+		c.drop(req.NamespacedName)
+		return ctrl.Result{}, nil
 	}
 	o := Observation{Now: c.clock.Now(), Backup: b, Job: c.jobs.observe(b)}
 	step := Plan(o)
@@ -126,6 +146,12 @@ func (c *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	return result, err
+}
+
+// drop ends what is under way for an object that is gone, or another operator's by now.
+func (c *reconciler) drop(key types.NamespacedName) {
+	c.jobs.cancel(key, true)
+	forget(key)
 }
 
 // act carries out one step.
