@@ -172,14 +172,16 @@ func (c *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	step := Plan(o)
 	log.FromContext(ctx).V(1).Info("planned", "step", fmt.Sprintf("%T", step))
 	result, err := c.act(ctx, o, step)
-	switch {
-	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), errors.Is(err, errNoIdentity):
-		// Another copy of the object was newer. The watch brings it.
-		return ctrl.Result{RequeueAfter: time.Second}, nil
-	case apierrors.IsNotFound(err):
+	if isStale(err) {
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	return result, err
+}
+
+// isStale reports whether a step failed because it was planned on an old copy of the world. The watch
+// brings the new one.
+func isStale(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
 }
 
 // observe gathers all that a plan is made from.

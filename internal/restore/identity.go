@@ -61,6 +61,8 @@ type identities struct {
 	secrets   client.Reader
 	namespace string
 	held      atomic.Pointer[identity]
+	// failed is why the last look at the Secret failed, if it did.
+	failed atomic.Pointer[error]
 	// ready is closed when there is an identity.
 	ready chan struct{}
 }
@@ -71,6 +73,15 @@ func newIdentities(c client.Client, secrets client.Reader, namespace string) *id
 
 // current is the identity, or nil where it is not known yet.
 func (i *identities) current() *identity { return i.held.Load() }
+
+// missing is the error of who needs the identity before it is known. It says what stands in the way.
+func (i *identities) missing() error {
+	if failed := i.failed.Load(); failed != nil && *failed != nil {
+		// As text only: what the API server said of that Secret is not its answer to what is done now.
+		return fmt.Errorf("%w: %s", errNoIdentity, (*failed).Error())
+	}
+	return errNoIdentity
+}
 
 // Start implements manager.Runnable.
 func (i *identities) Start(ctx context.Context) error {
@@ -83,7 +94,9 @@ func (i *identities) Start(ctx context.Context) error {
 		case <-timer.C:
 		}
 		next := identityEvery
-		if err := i.refresh(ctx, time.Now()); err != nil && ctx.Err() == nil {
+		err := i.refresh(ctx, time.Now())
+		i.failed.Store(&err)
+		if err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "the certificate of the server could not be brought up to date")
 			next = identityRetry
 		}

@@ -5,6 +5,7 @@ package restore
 
 import (
 	"crypto/x509"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -109,5 +110,17 @@ func TestTheServiceLeadsToAllReplicas(t *testing.T) {
 	stored[0].Port = 1
 	if samePorts(stored, service.Spec.Ports) {
 		t.Error("another port is not seen")
+	}
+}
+
+func TestWhatKeepsTheCertificateAwayIsSaid(t *testing.T) {
+	i := newIdentities(nil, nil, "ns")
+	if err := i.missing(); !errors.Is(err, errNoIdentity) {
+		t.Errorf("before the first look: %v", err)
+	}
+	forbidden := errors.New("creating Secret etcd-restore-operator-identity: secrets is forbidden")
+	i.failed.Store(&forbidden)
+	if err := i.missing(); !errors.Is(err, errNoIdentity) || !strings.Contains(err.Error(), forbidden.Error()) {
+		t.Errorf("after a look that failed: %v", err)
 	}
 }

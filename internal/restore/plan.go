@@ -5,6 +5,7 @@ package restore
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
@@ -12,8 +13,9 @@ import (
 )
 
 const (
-	// checkPatience is how long a backup is looked for. A restore is an act of one moment: one that
-	// could not begin must not begin hours later, when nobody thinks of it any more.
+	// checkPatience is how long a backup is looked for, and then how long the etcd-operator is tried to be
+	// asked. A restore is an act of one moment: one that could not begin must not begin hours later, when
+	// nobody thinks of it any more.
 	checkPatience = 10 * time.Minute
 	// A failed look is repeated after firstRetry, then after twice as long each time, up to lastRetry.
 	firstRetry = 2 * time.Second
@@ -72,7 +74,7 @@ type Begin struct{ ID string }
 // Watch reports how far the reading is.
 type Watch struct{}
 
-// Retry writes down that the look failed and will be repeated.
+// Retry writes down that the look, or the request that follows it, failed and will be repeated.
 type Retry struct{ Outcome Outcome }
 
 // Accept writes down what the backup is.
@@ -157,14 +159,15 @@ func planCheck(o Observation) Step {
 
 // look plans the reading of the backup, which is repeated while it fails, and then what follows.
 func look(o Observation, then func(whole Outcome) Step) Step {
-	r, s := o.Restore, &o.Restore.Status
-	id := attempt(r)
+	s := &o.Restore.Status
+	if found := wholeOf(o); found != nil {
+		return then(*found)
+	}
+	id := attempt(o.Restore)
 	if o.Check != nil && o.Check.ID == id {
 		switch out := o.Check.Outcome; {
 		case out == nil:
 			return Watch{}
-		case out.Problem == nil:
-			return then(*out)
 		case out.Problem.Stalled:
 			return Finish{Problem: out.Problem}
 		case s.StartTime != nil && o.Now.Sub(s.StartTime.Time) > checkPatience:
@@ -175,12 +178,31 @@ func look(o Observation, then func(whole Outcome) Step) Step {
 		}
 		return Retry{*o.Check.Outcome}
 	}
-	if s.Failures > 0 && s.ObservedGeneration == r.Generation && s.LastFailureTime != nil {
-		if at := retryAt(s); o.Now.Before(at) {
-			return Wait{Until: at}
-		}
+	if at := pauseOf(o.Restore); o.Now.Before(at) {
+		return Wait{Until: at}
 	}
 	return Begin{ID: id}
+}
+
+// wholeOf is the outcome of the look by which this process knows that the backup is whole, or nil. A look
+// that succeeded is good for the spec that it was for, however often something else has failed since.
+func wholeOf(o Observation) *Outcome {
+	if o.Check == nil || o.Check.Outcome == nil || o.Check.Outcome.Problem != nil {
+		return nil
+	}
+	if !strings.HasPrefix(o.Check.ID, fmt.Sprintf("%d/", o.Restore.Generation)) {
+		return nil
+	}
+	return o.Check.Outcome
+}
+
+// pauseOf is until when nothing is tried because the last try failed. It is the zero time where none did.
+func pauseOf(r *v1beta2.EtcdRestore) time.Time {
+	s := &r.Status
+	if s.Failures == 0 || s.ObservedGeneration != r.Generation || s.LastFailureTime == nil {
+		return time.Time{}
+	}
+	return retryAt(s)
 }
 
 // attempt names one look at the backup.
@@ -192,7 +214,7 @@ func attempt(r *v1beta2.EtcdRestore) string {
 	return fmt.Sprintf("%d/%d", r.Generation, failures)
 }
 
-// retryAt is when a look that failed is repeated.
+// retryAt is when what failed is repeated.
 func retryAt(s *v1beta2.RestoreStatus) time.Time {
 	wait := firstRetry
 	for i := int32(1); i < s.Failures && wait < lastRetry; i++ {
@@ -201,8 +223,47 @@ func retryAt(s *v1beta2.RestoreStatus) time.Time {
 	return s.LastFailureTime.Add(min(wait, lastRetry))
 }
 
-// planRequest plans for a backup that is whole.
+// planRequest plans for a backup that is whole. What cannot be asked for in time is given up; a backup
+// that is being read once more is read to its end.
 func planRequest(o Observation) Step {
+	step := nextRequest(o)
+	switch step.(type) {
+	case Request, Begin:
+		if o.Now.Sub(wholeSince(o)) > checkPatience {
+			return Finish{Problem: tooLate(o.Restore)}
+		}
+		if at := pauseOf(o.Restore); o.Now.Before(at) {
+			return Wait{Until: at}
+		}
+	}
+	return step
+}
+
+// wholeSince is from when on the etcd-operator could have been asked: the end of the look, because to read
+// a large backup may take longer than our patience, or the beginning where another process took that look.
+func wholeSince(o Observation) time.Time {
+	var since time.Time
+	if s := &o.Restore.Status; s.StartTime != nil {
+		since = s.StartTime.Time
+	}
+	if found := wholeOf(o); found != nil && found.Ended.After(since) {
+		since = found.Ended
+	}
+	return since
+}
+
+// tooLate says why a restore whose backup is whole is given up.
+func tooLate(r *v1beta2.EtcdRestore) *Problem {
+	because := "the operator did not run in that time"
+	if r.Status.Failures > 0 {
+		because = r.Status.Reason
+	}
+	return &Problem{Reason: ReasonTimeout, Stalled: true, Message: fmt.Sprintf(
+		"the etcd-operator could not be asked for the restore; given up after %s, create another EtcdRestore: %s", checkPatience, because)}
+}
+
+// nextRequest is what leads to the request, whatever the time is.
+func nextRequest(o Observation) Step {
 	if o.Cluster != nil {
 		return Request{}
 	}

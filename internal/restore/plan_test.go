@@ -119,6 +119,7 @@ func TestPlan(t *testing.T) {
 	fetched := func(r *v1beta2.EtcdRestore) { r.Status.FetchedBytes = 4096 }
 	ttl := func(r *v1beta2.EtcdRestore) { r.Spec.TTLSecondsAfterFinished = ptr.To[int32](60) }
 	edited := func(r *v1beta2.EtcdRestore) { r.Generation = 2 }
+	failedOnce := func(r *v1beta2.EtcdRestore) { r.Status.Failures, r.Status.LastFailureTime = 1, at(0) }
 	for name, tc := range map[string]struct {
 		restore *v1beta2.EtcdRestore
 		cluster *v1beta2.EtcdCluster
@@ -137,15 +138,15 @@ func TestPlan(t *testing.T) {
 		"a store that has not answered for long":            {restore: restoreOf(checking), cluster: clusterOf(), check: &Check{ID: "1/0", Outcome: away}, after: time.Hour, want: "Finish StoreUnreachable"},
 		"the outcome of an earlier spec counts for nothing": {restore: restoreOf(checking, edited), cluster: clusterOf(), check: &Check{ID: "1/0", Outcome: good}, want: "Begin 2/0"},
 		"between two looks": {
-			restore: restoreOf(checking, func(r *v1beta2.EtcdRestore) { r.Status.Failures, r.Status.LastFailureTime = 1, at(0) }),
+			restore: restoreOf(checking, failedOnce),
 			cluster: clusterOf(), check: &Check{ID: "1/0", Outcome: away}, want: "Wait 2s",
 		},
 		"the next look": {
-			restore: restoreOf(checking, func(r *v1beta2.EtcdRestore) { r.Status.Failures, r.Status.LastFailureTime = 1, at(0) }),
+			restore: restoreOf(checking, failedOnce),
 			cluster: clusterOf(), check: &Check{ID: "1/0", Outcome: away}, after: 3 * time.Second, want: "Begin 1/1",
 		},
 		"between two looks for the kept spec, after a restart": {
-			restore: restoreOf(whole, func(r *v1beta2.EtcdRestore) { r.Status.Failures, r.Status.LastFailureTime = 1, at(0) }),
+			restore: restoreOf(whole, failedOnce),
 			check:   &Check{ID: "1/0", Outcome: away}, want: "Wait 2s",
 		},
 		"the kept spec has not been found for long": {
@@ -162,6 +163,17 @@ func TestPlan(t *testing.T) {
 		"without any": {restore: restoreOf(whole), check: &Check{ID: "1/0", Outcome: good}, want: "Finish ClusterSpecMissing"},
 		"after the spec was changed it is checked again":            {restore: restoreOf(whole, edited), cluster: clusterOf(), want: "Begin 2/0"},
 		"a request that was written before a crash is not repeated": {restore: restoreOf(whole), cluster: clusterOf(carrying(restoreOf(whole))), want: "Follow Requested"},
+
+		"between two requests, the first of which failed": {restore: restoreOf(whole, failedOnce), cluster: clusterOf(), want: "Wait 2s"},
+		"the next request": {restore: restoreOf(whole, failedOnce), cluster: clusterOf(), after: 3 * time.Second, want: "Request"},
+		"for which the kept spec is not read again": {
+			restore: restoreOf(whole, failedOnce), check: &Check{ID: "1/0", Outcome: &Outcome{ClusterSpec: kept}}, after: 3 * time.Second, want: "Request size 5",
+		},
+		"a restore that could not be asked for in time": {restore: restoreOf(whole), cluster: clusterOf(), after: time.Hour, want: "Finish TimedOut"},
+		"nor made":       {restore: restoreOf(whole, func(r *v1beta2.EtcdRestore) { r.Spec.ClusterSpec = kept }), after: time.Hour, want: "Finish TimedOut"},
+		"nor read again": {restore: restoreOf(whole), after: time.Hour, want: "Finish TimedOut"},
+		"but what is being read is read to its end":                {restore: restoreOf(whole), check: &Check{ID: "1/0"}, after: time.Hour, want: "Watch"},
+		"and a look may take long, if the request follows at once": {restore: restoreOf(whole), cluster: clusterOf(), check: &Check{ID: "1/0", Outcome: &Outcome{Ended: noon.Add(time.Hour)}}, after: time.Hour, want: "Request"},
 
 		"a cluster that is being deleted":                 {restore: restoreOf(), cluster: clusterOf(deleting), want: "Finish ClusterBeingDeleted"},
 		"a cluster that is paused":                        {restore: restoreOf(), cluster: clusterOf(paused), want: "Finish ClusterPaused"},
@@ -274,6 +286,23 @@ func checkConditions(t *testing.T, s v1beta2.RestoreStatus) {
 	}
 	if s.Succeeded && s.Reason != "" {
 		t.Errorf("succeeded, with a reason for failure: %q", s.Reason)
+	}
+}
+
+func TestARestoreThatIsGivenUpSaysWhatStoodInItsWay(t *testing.T) {
+	o := Observation{Now: noon, Restore: restoreOf(whole), Cluster: clusterOf()}
+	o.Restore.Status = report(o, Retry{Outcome{Problem: &Problem{Reason: ReasonRequestFailed, Message: "secrets is forbidden"}}})
+	if s := o.Restore.Status; s.Failures != 1 || s.Conditions[0].Reason != ReasonRequestFailed || s.Conditions[0].Message != "secrets is forbidden" {
+		t.Errorf("status = %+v", s)
+	}
+	late := o
+	late.Now = noon.Add(time.Hour)
+	if s := report(late, Plan(late)); s.CompletionTime == nil || !strings.Contains(s.Reason, "secrets is forbidden") {
+		t.Errorf("status = %+v", s)
+	}
+	// Nothing of it is left where the next try succeeds.
+	if s := report(o, Follow{Stage: Stage{Phase: v1beta2.RestorePhaseRequested}}); s.Failures != 0 || s.LastFailureTime != nil || s.Reason != "" {
+		t.Errorf("status = %+v", s)
 	}
 }
 

@@ -63,6 +63,8 @@ func follow(r *v1beta2.EtcdRestore, stage Stage, now metav1.Time) {
 	s := &r.Status
 	if s.RequestTime == nil {
 		s.RequestTime = &now
+		// What stood in its way until now does not any more.
+		s.Failures, s.LastFailureTime, s.Reason = 0, nil, ""
 	}
 	if stage.ClusterUID != "" {
 		s.ClusterUID = stage.ClusterUID

@@ -41,13 +41,26 @@ func (c *reconciler) request(ctx context.Context, o Observation, s Request) (ctr
 		return ctrl.Result{}, c.finish(ctx, o, Finish{Problem: problem})
 	}
 	if err != nil {
-		return ctrl.Result{}, err
+		return ctrl.Result{}, c.postpone(ctx, o, err)
 	}
 	c.note(o.Restore, corev1.EventTypeNormal, "RestoreRequested", "The etcd-operator was asked to make EtcdCluster %s anew from the backup", o.Restore.Spec.EtcdCluster.Name)
 	_, err = c.writeStatus(ctx, o, Follow{Stage: Stage{
 		Phase: v1beta2.RestorePhaseRequested, Message: "The etcd-operator was asked for the restore and has not begun it.", ClusterUID: string(o.Cluster.UID),
 	}})
 	return ctrl.Result{RequeueAfter: lag}, err
+}
+
+// postpone says why the etcd-operator could not be asked. The change of the status leads to the next try:
+// it comes after a pause, as that of a failed look does, and not when the message happens to differ.
+func (c *reconciler) postpone(ctx context.Context, o Observation, err error) error {
+	if isStale(err) {
+		return err
+	}
+	log.FromContext(ctx).Info("the etcd-operator cannot be asked for the restore", "error", err.Error())
+	_, written := c.writeStatus(ctx, o, Retry{Outcome{Problem: &Problem{
+		Reason: ReasonRequestFailed, Message: fmt.Sprintf("the backup is whole, but the etcd-operator cannot be asked for the restore: %v", err),
+	}}})
+	return written
 }
 
 // finalProblem is the problem in an error that trying again does not help, or nil.

@@ -83,7 +83,7 @@ func ticketOf(r *v1beta2.EtcdRestore, who *identity) *corev1.Secret {
 func (c *reconciler) ensureTicket(ctx context.Context, r *v1beta2.EtcdRestore) error {
 	who := c.identity.current()
 	if who == nil {
-		return errNoIdentity
+		return c.identity.missing()
 	}
 	want := ticketOf(r, who)
 	have := &corev1.Secret{}

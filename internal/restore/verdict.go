@@ -22,6 +22,7 @@ const (
 	ReasonTimeout         = "TimedOut"
 	ReasonFailed          = "Failed"
 	ReasonNoSpec          = "ClusterSpecMissing"
+	ReasonRequestFailed   = "RequestFailed"
 	ReasonClusterRefused  = "ClusterRefused"
 	ReasonClusterDeleting = "ClusterBeingDeleted"
 	ReasonClusterGone     = "ClusterGone"

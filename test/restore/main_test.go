@@ -155,10 +155,16 @@ type process struct {
 // startOperator starts an operator for a namespace. It is killed at the end of the test.
 func startOperator(tb testing.TB, namespace string, args ...string) *process {
 	tb.Helper()
+	return startOperatorAs(tb, api.Kubeconfig(), namespace, args...)
+}
+
+// startOperatorAs starts an operator that has the rights of a kubeconfig.
+func startOperatorAs(tb testing.TB, kubeconfig, namespace string, args ...string) *process {
+	tb.Helper()
 	p := &process{log: &buffer{}, done: make(chan struct{}), serves: port.Free(tb), http: port.Free(tb)}
 	p.cmd = exec.CommandContext(context.WithoutCancel(tb.Context()), operator,
 		append([]string{"-listen-addr", p.http, "-serve-addr", p.serves, "-create-crd=false", "-log-level=debug"}, args...)...)
-	p.cmd.Env = append(os.Environ(), "KUBECONFIG="+api.Kubeconfig(), "MY_POD_NAMESPACE="+namespace, "MY_POD_NAME=etcd-restore-operator-0")
+	p.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "MY_POD_NAMESPACE="+namespace, "MY_POD_NAME=etcd-restore-operator-0")
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
