@@ -449,6 +449,7 @@ func (p *planner) watchMembers() *Step {
 		case m.InEtcd == nil:
 		case m.IsVoter() && m.IsHealthy() && !m.IsTerminating():
 			p.watchAlarms(m)
+			p.watchResources(m)
 		default:
 			p.watchMember(m)
 		}
@@ -461,6 +462,19 @@ func (p *planner) watchMembers() *Step {
 func (p *planner) watchAlarms(m *snapshot.Member) {
 	if len(m.Status.Errors) > 0 && !p.planIs(MemberAlarm) {
 		p.refuse(MemberAlarm, "member %s reports %s: etcd takes no writes until the cause is mended and the alarm is disarmed", m.Name, oneLine(strings.Join(m.Status.Errors, ", ")))
+	}
+}
+
+// watchResources tells of a member whose node does not give it the resources that the spec asks for now.
+func (p *planner) watchResources(m *snapshot.Member) {
+	if m.Pod == nil {
+		return
+	}
+	for _, c := range m.Pod.Status.Conditions {
+		if c.Type == corev1.PodResizePending && c.Status == corev1.ConditionTrue {
+			p.refuse(ResourcesPending, "node %s does not give member %s the resources that the spec asks for (%s), and it runs on with those that it has: %s",
+				m.Pod.Spec.NodeName, m.Name, c.Reason, oneLine(c.Message))
+		}
 	}
 }
 

@@ -190,6 +190,17 @@ func TestALearnerThatCrashesOnAChangeStays(t *testing.T) {
 	})
 }
 
+func TestResourcesThatANodeDoesNotGiveAreSaid(t *testing.T) {
+	s := three()
+	pod := s.pod("c-b")
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible, Message: "Node didn't have enough capacity: cpu",
+	})
+	if got := shortly(plan.Next(s.Snapshot)); got != "wait: ResourcesPending" {
+		t.Errorf("plan: %s", got)
+	}
+}
+
 // A message that counted down would be written at each look.
 func TestMessagesDoNotCountDown(t *testing.T) {
 	message := func(later time.Duration) string {

@@ -38,6 +38,7 @@ const (
 	PodUnschedulable      Reason = "PodUnschedulable"
 	ImageNotAvailable     Reason = "ImageNotAvailable"
 	ContainerNotStarting  Reason = "ContainerNotStarting"
+	ResourcesPending      Reason = "ResourcesPending"
 	MovingClients         Reason = "MovingClients"
 	ChangeRefusedByEtcd   Reason = "ChangeRefusedByEtcd"
 	StepFailed            Reason = "StepFailed"
@@ -50,7 +51,7 @@ var Reasons = []Reason{
 	Deleting, InvalidSpec, Paused, NameTaken, WaitingForSecret, SeedStarting, SeedLost,
 	Restoring, RestoreFailing, RestoreRequestInvalid, RecoveryImpossible, AllDataLost, OriginUnknown,
 	QuorumLost, NoLeader, MembersDisagree, AccessRefused, QuorumAtRisk, MemberJoining, MemberUnhealthy, MemberAlarm, MemberCrashing, MemberStopping,
-	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, MovingClients, ChangeRefusedByEtcd, StepFailed,
+	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, ResourcesPending, MovingClients, ChangeRefusedByEtcd, StepFailed,
 	DowngradeRefused, MinorVersionSkipped,
 }
 
