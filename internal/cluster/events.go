@@ -25,11 +25,15 @@ func newRecorder(mgr ctrl.Manager, podName string) (EventSink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the recording of events: %w", err)
 	}
-	// A cluster of seven that is changed member by member has more to tell than Kubernetes lets pass by itself,
-	// and scripts wait for each of these events.
-	broadcaster := record.NewBroadcasterWithCorrelatorOptions(record.CorrelatorOptions{BurstSize: 100, QPS: 1. / 10, MaxEvents: 50})
+	broadcaster := newBroadcaster()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: set.CoreV1().Events("")})
 	return recorder{broadcaster.NewRecorder(mgr.GetScheme(), corev1.EventSource{Component: podName})}, nil
+}
+
+// newBroadcaster lets more pass than is usual: a cluster of seven that is changed member by member has that much
+// to tell, and scripts wait for each of these events.
+func newBroadcaster() record.EventBroadcaster {
+	return record.NewBroadcasterWithCorrelatorOptions(record.CorrelatorOptions{BurstSize: 100, QPS: 1. / 10, MaxEvents: 50})
 }
 
 // Event implements EventSink.
