@@ -63,6 +63,7 @@ func conclude(b *v1beta2.EtcdBackup, out Outcome) {
 		// The store could not be listed. What was just made is known all the same.
 		made := v1beta2.KeptBackup{Name: out.Key, Time: s.LastExecutionDate, EtcdRevision: out.Revision, Size: out.Sums.Size}
 		s.Backups = slices.Insert(slices.Clone(s.Backups), 0, made)
+		s.Backups = s.Backups[:min(len(s.Backups), listed)]
 	}
 	v := Verdict{Ready: metav1.ConditionTrue, Reason: ReasonSucceeded, Message: "The backup was made."}
 	if out.Verification != nil {

@@ -22,3 +22,15 @@ func TestABackupThatWasMadeIsKnownAlthoughTheStoreCannotBeListed(t *testing.T) {
 		t.Errorf("status.backups = %+v, want the new one first", got)
 	}
 }
+
+// Where listing is never permitted, each backup adds one: an object must not grow without bounds.
+func TestTheStatusNamesNoMoreBackupsThanItsLimit(t *testing.T) {
+	b := object(interval(60))
+	for i := range 2 * listed {
+		b.Status.Run = &v1beta2.BackupRun{StartTime: at(0), Scheduled: &metav1.Time{Time: t0}}
+		conclude(b, Outcome{Key: "new", Revision: int64(i), Ended: t0})
+	}
+	if got := b.Status.Backups; len(got) != 100 || got[0].EtcdRevision != 2*listed-1 {
+		t.Errorf("status.backups has %d, the first of revision %d; want the newest 100", len(got), got[0].EtcdRevision)
+	}
+}
