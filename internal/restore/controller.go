@@ -84,7 +84,7 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 	who := newIdentities(mgr.GetClient(), mgr.GetAPIReader(), o.Namespace)
 	c := &reconciler{
 		client:   mgr.GetClient(),
-		secrets:  mgr.GetAPIReader(), // secrets are read when they are needed, and never cached
+		direct:   mgr.GetAPIReader(), // for what must not be old, and for secrets, which are never cached
 		events:   mgr.GetEventRecorder("etcd-restore-operator"),
 		clock:    o.Clock,
 		checks:   newChecks(o.MaxConcurrent, from.check),
@@ -117,7 +117,7 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 
 type reconciler struct {
 	client   client.Client
-	secrets  client.Reader
+	direct   client.Reader
 	events   events.EventRecorder
 	clock    clock.PassiveClock
 	checks   *checks
@@ -154,24 +154,7 @@ func (c *reconciler) restoresOf(ctx context.Context, object client.Object) []rec
 
 // Reconcile implements reconcile.Reconciler.
 func (c *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	r := &v1beta2.EtcdRestore{}
-	if err := c.client.Get(ctx, req.NamespacedName, r); err != nil {
-		if apierrors.IsNotFound(err) {
-			c.checks.forget(req.NamespacedName)
-			return ctrl.Result{}, c.takeBack(ctx, req.Namespace, req.Name)
-		}
-		return ctrl.Result{}, fmt.Errorf("reading EtcdRestore %s: %w", req, err)
-	}
-	if !scope.Serves(c.options.ClusterWide, r) {
-		return ctrl.Result{}, nil
-	}
-	o, err := c.observe(ctx, r)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	step := Plan(o)
-	log.FromContext(ctx).V(1).Info("planned", "step", fmt.Sprintf("%T", step))
-	result, err := c.act(ctx, o, step)
+	result, err := c.next(ctx, req.NamespacedName)
 	if isStale(err) {
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
@@ -182,6 +165,34 @@ func (c *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // brings the new one.
 func isStale(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
+}
+
+// next takes the next step for the object of a name, or for what one that is gone has left.
+func (c *reconciler) next(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+	r := &v1beta2.EtcdRestore{}
+	err := c.client.Get(ctx, key, r)
+	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, fmt.Errorf("reading EtcdRestore %s: %w", key, err)
+	}
+	gone := err != nil
+	if gone {
+		c.checks.forget(key)
+	}
+	// Nobody has to have seen the object without its successor: one that was deleted while no operator ran
+	// may have been made again before one did.
+	if err := c.takeBack(ctx, key, r.UID); err != nil || gone {
+		return ctrl.Result{}, err
+	}
+	if !scope.Serves(c.options.ClusterWide, r) {
+		return ctrl.Result{}, nil
+	}
+	o, err := c.observe(ctx, r)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	step := Plan(o)
+	log.FromContext(ctx).V(1).Info("planned", "step", fmt.Sprintf("%T", step))
+	return c.act(ctx, o, step)
 }
 
 // observe gathers all that a plan is made from.

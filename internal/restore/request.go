@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -123,24 +124,42 @@ func (c *reconciler) withdraw(ctx context.Context, o Observation) error {
 	return c.removeRequest(ctx, o.Cluster)
 }
 
-// takeBack takes the requests of a restore that is gone off the clusters. As long as the first member
-// has not got its data, the etcd-operator then leaves the cluster as it is.
-func (c *reconciler) takeBack(ctx context.Context, namespace, name string) error {
+// takeBack takes the requests that restores of a name which are gone have left off the clusters. As long as
+// the first member has not got its data, the etcd-operator then leaves the cluster as it is. uid is that of
+// the object that has the name now, as the cache knows it, or empty.
+func (c *reconciler) takeBack(ctx context.Context, key types.NamespacedName, uid types.UID) error {
 	all := &v1beta2.EtcdClusterList{}
-	if err := c.client.List(ctx, all, client.InNamespace(namespace)); err != nil {
-		return fmt.Errorf("listing EtcdClusters in %s: %w", namespace, err)
+	if err := c.client.List(ctx, all, client.InNamespace(key.Namespace)); err != nil {
+		return fmt.Errorf("listing EtcdClusters in %s: %w", key.Namespace, err)
 	}
-	for i := range all.Items {
-		cluster := &all.Items[i]
-		if request, err := v1beta2.RestoreRequestOf(cluster); err != nil || request.Name != name {
-			continue
-		}
+	left := leftBehind(all.Items, key.Name, uid)
+	if len(left) == 0 {
+		return nil
+	}
+	// The cache of clusters may be newer than that of restores, and the request be that of an object which
+	// this process has not seen yet. Whoever the API server does not have now was deleted.
+	live := &v1beta2.EtcdRestore{}
+	if err := c.direct.Get(ctx, key, live); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading EtcdRestore %s: %w", key, err)
+	}
+	for _, cluster := range leftBehind(left, key.Name, live.UID) {
 		log.FromContext(ctx).Info("the EtcdRestore is gone: its request is taken off the cluster", "cluster", cluster.Name)
-		if err := c.removeRequest(ctx, cluster); err != nil {
+		if err := c.removeRequest(ctx, &cluster); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// leftBehind are the clusters with a request of a restore of a name, but not of the one with the UID.
+func leftBehind(clusters []v1beta2.EtcdCluster, name string, uid types.UID) []v1beta2.EtcdCluster {
+	var left []v1beta2.EtcdCluster
+	for i := range clusters {
+		if request, err := v1beta2.RestoreRequestOf(&clusters[i]); err == nil && request.Name == name && request.UID != uid {
+			left = append(left, clusters[i])
+		}
+	}
+	return left
 }
 
 func (c *reconciler) removeRequest(ctx context.Context, cluster *v1beta2.EtcdCluster) error {

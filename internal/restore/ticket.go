@@ -87,7 +87,7 @@ func (c *reconciler) ensureTicket(ctx context.Context, r *v1beta2.EtcdRestore) e
 	}
 	want := ticketOf(r, who)
 	have := &corev1.Secret{}
-	err := c.secrets.Get(ctx, client.ObjectKeyFromObject(want), have)
+	err := c.direct.Get(ctx, client.ObjectKeyFromObject(want), have)
 	if apierrors.IsNotFound(err) {
 		return wrap(c.client.Create(ctx, want), "creating Secret %s/%s", want.Namespace, want.Name)
 	}
@@ -110,7 +110,7 @@ func (c *reconciler) removeTicket(ctx context.Context, r *v1beta2.EtcdRestore) e
 		return nil
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: r.Status.TicketSecret}}
-	if err := c.secrets.Get(ctx, client.ObjectKeyFromObject(secret), secret); err != nil {
+	if err := c.direct.Get(ctx, client.ObjectKeyFromObject(secret), secret); err != nil {
 		return wrap(client.IgnoreNotFound(err), "reading Secret %s/%s", secret.Namespace, secret.Name)
 	}
 	if !metav1.IsControlledBy(secret, r) {

@@ -256,6 +256,29 @@ func withBump(s *scene, r *v1beta2.EtcdRestore) *v1beta2.EtcdRestore {
 	return r
 }
 
+// A restore is undone by its deletion also where nobody saw it: while no operator ran, another one got its
+// name.
+func TestTheRequestOfADeletedRestoreIsTakenBackFromUnderItsSuccessor(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, stores.StartS3(t))
+	p := startOperator(t, s.namespace)
+	s.put("etcd.backup", snap)
+	c := s.cluster("c")
+	r := s.restore("r", "etcd.backup")
+	s.awaitRequest(c, r)
+	p.kill()
+	if err := kube.Delete(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	second := s.restore("r", "nothing")
+	startOperator(t, s.namespace)
+	s.awaitRefusal(second, "ObjectNotFound")
+	s.eventually("the request is taken back", func() bool {
+		s.get(c)
+		return c.Annotations[v1beta2.AnnotationRestore] == ""
+	})
+}
+
 // As long as nothing was touched, deleting the object is enough to undo a restore.
 func TestDeletingARestoreTakesItsRequestBack(t *testing.T) {
 	t.Parallel()
