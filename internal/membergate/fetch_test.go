@@ -6,12 +6,18 @@ package membergate
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -107,6 +113,26 @@ func (p *pod) server(content string, answer func(w http.ResponseWriter, turn int
 	}
 }
 
+// newAuthority is the certificate of an authority that has signed nothing. It is made anew, because all
+// servers of httptest have the same certificate.
+func (p *pod) newAuthority() string {
+	p.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		p.Fatal(err)
+	}
+	authority := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "somebody else"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, authority, authority, key.Public(), key)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
 func TestTheSnapshotIsFetchedWithTheTicketAndTheProgramIsLeftForTheNext(t *testing.T) {
 	p := newPod(t)
 	if code, said := p.run(ProgramFetch, p.server("a snapshot", nil)...); code != 0 {
@@ -143,10 +169,11 @@ func TestWhatIsNotTheSnapshotIsRefused(t *testing.T) {
 		"a wrong token": {func(p *pod, args []string) []string { p.write("ticket/token", "guess"); return args }, "this restore has another token"},
 		"no ticket":     {func(p *pod, args []string) []string { _ = os.Remove(p.path("ticket/token")); return args }, "reading the ticket"},
 		"a server that somebody else signed": {func(p *pod, args []string) []string {
-			other := httptest.NewUnstartedServer(nil)
-			other.StartTLS()
-			defer other.Close()
-			p.write("ticket/ca.crt", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n")
+			p.write("ticket/"+TicketCA, p.newAuthority())
+			return append(args, "-patience=0s")
+		}, "unknown authority"},
+		"an authority that is none": {func(p *pod, args []string) []string {
+			p.write("ticket/"+TicketCA, "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n")
 			return append(args, "-patience=0s")
 		}, "no certificate"},
 	} {
