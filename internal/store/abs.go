@@ -259,7 +259,7 @@ func (s *absStore) translate(v verb, err error) error {
 	}
 	var answer *azcore.ResponseError
 	if !errors.As(err, &answer) {
-		return s.explain(v, Failed, "", err)
+		return s.unanswered(v, err)
 	}
 	p := Failed
 	switch bloberror.Code(answer.ErrorCode) {

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"syscall"
@@ -94,7 +96,7 @@ func newExplainer(c Config, bucketField, bucket, service string, permissions map
 // explain turns a problem that a store found while doing v into an Error. code is the service's own
 // name for it, or empty.
 func (x explainer) explain(v verb, p Problem, code string, cause error) error {
-	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
+	if errors.Is(cause, context.Canceled) || (errors.Is(cause, context.DeadlineExceeded) && !ownTimeout(cause)) {
 		// The caller ended it and knows why.
 		return fmt.Errorf("waiting for the store at %s: %w", x.service, cause)
 	}
@@ -133,6 +135,8 @@ func network(err error) (p Problem, code string, ok bool) {
 	var dns *net.DNSError
 	var operation *net.OpError
 	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return Unreachable, "it does not speak TLS; use http:// in endpoint", true
 	case errors.As(err, &unknownCA):
 		return Unreachable, "its certificate is signed by an unknown authority; put that into ca.crt of the secret", true
 	case errors.As(err, &hostname):
@@ -149,6 +153,32 @@ func network(err error) (p Problem, code string, ok bool) {
 		return Unreachable, operation.Op + " failed", true
 	}
 	return "", "", false
+}
+
+// unanswered explains an error that is neither an answer of the service nor one that network knows.
+func (x explainer) unanswered(v verb, err error) error {
+	var request *url.Error
+	var timed net.Error
+	switch {
+	case errors.As(err, &timed) && timed.Timeout():
+		return x.explain(v, Unreachable, "it took the connection and did not answer in time", err)
+	case errors.As(err, &request):
+		return x.explain(v, Unreachable, request.Err.Error(), err)
+	}
+	return x.explain(v, Failed, "", err)
+}
+
+// ownTimeout reports whether an error is a time limit of the connection and not the caller's. The errors of Go's
+// network packages say of themselves that they are the context's, also where they have nothing to do with it.
+func ownTimeout(err error) bool {
+	for next := err; next != nil; next = errors.Unwrap(next) {
+		err = next
+	}
+	if err == context.DeadlineExceeded { //nolint:errorlint // it is about the innermost error
+		return false
+	}
+	var timed net.Error
+	return errors.As(err, &timed) && timed.Timeout()
 }
 
 // scrub removes everything secret from a text. Short values are left alone: they are region names

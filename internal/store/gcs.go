@@ -12,7 +12,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"cloud.google.com/go/auth"
@@ -275,11 +274,7 @@ func (s *gcsStore) translate(v verb, err error) error {
 	if p, code, ok := network(err); ok {
 		return s.explain(v, p, code, err)
 	}
-	var urlErr *url.Error
-	if errors.As(err, &urlErr) {
-		return s.explain(v, Unreachable, "", err)
-	}
-	return s.explain(v, Failed, "", err)
+	return s.unanswered(v, err)
 }
 
 func gcsReason(e *googleapi.Error) string {

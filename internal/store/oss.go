@@ -285,7 +285,7 @@ func (s *ossStore) translate(v verb, err error) error {
 	}
 	var answer *oss.ServiceError
 	if !errors.As(err, &answer) {
-		return s.explain(v, Failed, "", err)
+		return s.unanswered(v, err)
 	}
 	return s.explain(v, s3Problem(answer.Code, answer.StatusCode), answer.Code, err)
 }

@@ -261,7 +261,7 @@ func (s *s3Store) translate(v verb, err error) error {
 	}
 	var answer minio.ErrorResponse
 	if !errors.As(err, &answer) {
-		return s.explain(v, Failed, "", err)
+		return s.unanswered(v, err)
 	}
 	return s.explain(v, s3Problem(answer.Code, answer.StatusCode), answer.Code, err)
 }

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -296,6 +297,89 @@ func TestAnswersOfS3AreExplained(t *testing.T) {
 				t.Errorf("%q shows the secret", err)
 			}
 		})
+	}
+}
+
+// networkStores are the stores of every kind of service at an address.
+func networkStores(t *testing.T, endpoint string) map[string]Store {
+	t.Helper()
+	all := map[string]Store{}
+	for kind, secret := range map[string]map[string]string{
+		"S3":  {"credentials": "[default]\naws_access_key_id = AKIA\naws_secret_access_key = sekretsekretsekret\n"},
+		"ABS": {"storage-account": "account", "storage-key": "c2VrcmV0c2VrcmV0c2VrcmV0"},
+		"GCS": {"access-token": "sekretsekretsekret"},
+		"OSS": {"accessKeyID": "id", "accessKeySecret": "sekretsekretsekret"},
+	} {
+		c := Config{Kind: kind, Path: "bucket/key", Endpoint: endpoint, SecretName: "secret", Secret: map[string][]byte{}}
+		for name, value := range secret {
+			c.Secret[name] = []byte(value)
+		}
+		s, _, err := Open(t.Context(), c)
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		all[kind] = s
+	}
+	return all
+}
+
+func TestAStoreThatDoesNotSpeakTLSIsExplained(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	address := strings.TrimPrefix(server.URL, "http://")
+	for _, endpoint := range []string{"https://" + address, address} {
+		for kind, s := range networkStores(t, endpoint) {
+			t.Run(kind+" at "+endpoint, func(t *testing.T) {
+				t.Parallel()
+				err := s.Put(t.Context(), "key", strings.NewReader("x"), nil, func() Labels { return nil })
+				if !Is(err, Unreachable) || !strings.Contains(err.Error(), "it does not speak TLS; use http:// in endpoint") {
+					t.Errorf("error = %v, want that it does not speak TLS", err)
+				}
+			})
+		}
+	}
+}
+
+func TestConnectionsThatEndAreExplained(t *testing.T) {
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hangs" {
+			<-release
+		}
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(release) })
+	ask := func(ctx context.Context, path string) error {
+		transport := &http.Transport{ResponseHeaderTimeout: 500 * time.Millisecond}
+		defer transport.CloseIdleConnections()
+		request, err := http.NewRequestWithContext(ctx, http.MethodPut, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := (&http.Client{Transport: transport}).Do(request)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		return err
+	}
+	late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	broken, silent, caller := ask(t.Context(), "/breaks"), ask(t.Context(), "/hangs"), ask(late, "/hangs")
+	for kind, s := range networkStores(t, server.URL) {
+		translate := s.(interface {
+			translate(v verb, err error) error
+		}).translate
+		if err := translate(writing, broken); !Is(err, Unreachable) || !strings.Contains(err.Error(), "EOF") {
+			t.Errorf("%s: a connection that broke: %v, want its cause", kind, err)
+		}
+		if err := translate(writing, silent); !Is(err, Unreachable) || !strings.Contains(err.Error(), "in time") {
+			t.Errorf("%s: a service that says nothing: %v", kind, err)
+		}
+		if err := translate(writing, caller); Is(err, Unreachable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: a caller whose time is up: %v", kind, err)
+		}
 	}
 }
 
