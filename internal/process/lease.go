@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
@@ -28,11 +29,14 @@ const (
 	retryPeriod   = 500 * time.Millisecond
 )
 
-// lease is a Lease lock that spares the API server renewals which are not due yet.
+// lease is a Lease lock that spares the API server renewals which are not due yet, and says who else
+// holds it.
 type lease struct {
 	resourcelock.Interface
 	clock   clock.PassiveClock
 	renewed time.Time
+	logger  logr.Logger
+	holder  string // when it was last looked at
 }
 
 // newLease is the lock for the leadership of the operator called name.
@@ -41,7 +45,7 @@ type lease struct {
 // and was restarted in its pod finds the lease its own and goes on at once, where
 // a new identity would have to wait until the old one's 15 s are over. Two pods of
 // a Deployment never have the same name.
-func newLease(cfg *rest.Config, namespace, name, podName string) (resourcelock.Interface, error) {
+func newLease(cfg *rest.Config, namespace, name, podName string, logger logr.Logger) (resourcelock.Interface, error) {
 	cfg = rest.AddUserAgent(rest.CopyConfig(cfg), "leader-election")
 	// One request that hangs must not cost the leadership.
 	cfg.Timeout = renewDeadline / 2
@@ -55,8 +59,26 @@ func newLease(cfg *rest.Config, namespace, name, podName string) (resourcelock.I
 			Client:     client,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: podName},
 		},
-		clock: clock.RealClock{},
+		clock:  clock.RealClock{},
+		logger: logger,
 	}, nil
+}
+
+// Get implements resourcelock.Interface. A standby does nothing for its objects: it says once for whom it
+// stands by, so that an operator which was meant to lead, and shares the Lease with another by mistake, is
+// not silent.
+func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err != nil {
+		return record, raw, err
+	}
+	if holder := record.HolderIdentity; holder != l.holder {
+		l.holder = holder
+		if holder != "" && holder != l.Identity() {
+			l.logger.Info("standing by: another pod leads, and this one does nothing until that one ends", "leader", holder, "lease", l.Describe())
+		}
+	}
+	return record, raw, nil
 }
 
 // Create implements resourcelock.Interface.

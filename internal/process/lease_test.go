@@ -5,9 +5,12 @@ package process
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -22,7 +25,8 @@ type leaseFixture struct {
 	*lease
 	clock  *clocktesting.FakePassiveClock
 	writes int
-	fail   error // returned by the next writes
+	fail   error    // returned by the next writes
+	said   []string // lines of the log
 }
 
 func newLeaseFixture(t *testing.T) *leaseFixture {
@@ -39,7 +43,8 @@ func newLeaseFixture(t *testing.T) *leaseFixture {
 			Client:     client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
 		},
-		clock: f.clock,
+		clock:  f.clock,
+		logger: funcr.New(func(_, args string) { f.said = append(f.said, args) }, funcr.Options{}),
 	}
 	if err := f.Create(t.Context(), held("me")); err != nil {
 		t.Fatal(err)
@@ -97,8 +102,26 @@ func TestAReleaseIsWrittenAtOnce(t *testing.T) {
 	}
 }
 
+func TestAStandbySaysOnceForWhomItStandsBy(t *testing.T) {
+	f := newLeaseFixture(t)
+	for _, holder := range []string{"me", "other", "", "third", "me"} {
+		f.advance(renewPeriod)
+		if err := f.Update(t.Context(), held(holder)); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, _, err := f.Get(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(f.said) != 2 || !strings.Contains(f.said[0], `"leader"="other" "lease"="ns/some-operator"`) || !strings.Contains(f.said[1], `"leader"="third"`) {
+		t.Errorf("it says %q", f.said)
+	}
+}
+
 func TestTheLeaseIsNamedAsTheOperatorAndHeldByThePod(t *testing.T) {
-	lock, err := newLease(&rest.Config{Host: "https://example.test"}, "ns", "some-operator", "some-operator-abc")
+	lock, err := newLease(&rest.Config{Host: "https://example.test"}, "ns", "some-operator", "some-operator-abc", logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func (o Operator) newManager(cfg *rest.Config, s Settings, logger logr.Logger) (
 			return nil, fmt.Errorf("registering API kinds: %w", err)
 		}
 	}
-	lock, err := newLease(cfg, s.Namespace, o.Name, s.PodName)
+	lock, err := newLease(cfg, s.Namespace, o.Name, s.PodName, logger)
 	if err != nil {
 		return nil, err
 	}
