@@ -288,9 +288,7 @@ func (w *writing) takeOne(ctx context.Context, m *snapshot.Member) (*Outcome, er
 	out := &Outcome{Key: key, Version: m.Version, Revision: m.Revision, Sums: sums}
 	if w.verifies() {
 		if out.Verification, err = w.check(ctx, m, key, sums, before); err != nil {
-			// A backup that does not restore must not be found by somebody who needs one, and must not
-			// push a good one out of the retention.
-			return nil, errors.Join(err, w.discard(ctx, key))
+			return nil, w.takeBack(ctx, key, err)
 		}
 	}
 	return out, nil

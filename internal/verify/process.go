@@ -30,7 +30,18 @@ const (
 	Program = "etcd-snapshot-inspect"
 	// SnapshotFile is where that program finds the snapshot, within the folder that it is given.
 	SnapshotFile = "snapshot.db"
+	// ExitBroken is how that program ends where the snapshot is at fault, and not what it is restored with.
+	ExitBroken = 3
 )
+
+// broken is what the program says of a snapshot that is at fault.
+type broken string
+
+// Error implements error.
+func (b broken) Error() string { return string(b) }
+
+// Is makes it a snapshot.ErrBroken.
+func (b broken) Is(target error) bool { return target == snapshot.ErrBroken }
 
 // Process verifies snapshots in processes of its own.
 type Process struct {
@@ -42,7 +53,8 @@ type Process struct {
 	sweep sync.Once
 }
 
-// Verify restores the snapshot and says what is in it as of the revision.
+// Verify restores the snapshot and says what is in it as of the revision. The error is snapshot.ErrBroken where
+// the snapshot is at fault: a full disk, say, proves nothing against it.
 func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (found snapshot.Evidence, err error) {
 	base := filepath.Join(p.Dir, "etcd-backup-verify")
 	if err := os.MkdirAll(base, 0o700); err != nil {
@@ -67,7 +79,11 @@ func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (f
 		if ctx.Err() != nil {
 			return found, ctx.Err()
 		}
-		if text := lastLine(complaint.String()); text != "" {
+		text := lastLine(complaint.String())
+		switch {
+		case cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == ExitBroken:
+			return found, broken(text)
+		case text != "":
 			return found, fmt.Errorf("%s", text)
 		}
 		return found, fmt.Errorf("the process that restores ended: %w", err)

@@ -6,6 +6,8 @@ package backup
 import (
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/store"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
@@ -133,5 +136,30 @@ func TestVerifiedBackupsOfEveryVersionRestore(t *testing.T) {
 				t.Errorf("the object is %+v, want it compressed and encrypted", facts)
 			}
 		})
+	}
+}
+
+// It has replaced what was under its name, and nothing speaks against it.
+func TestABackupThatCannotBeVerifiedStaysUnderItsName(t *testing.T) {
+	t.Parallel()
+	etcd := startEtcd(t, "v3.6.16", 1)
+	etcd.put(5)
+	e := newEnv(t, stores.StartFile(t))
+	notAFolder := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(notAFolder, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	startOperator(t, launch{namespace: e.namespace, args: []string{"-file-store-dir", e.server.Config.FileRoot, "-verify-dir", notAFolder}})
+	if err := e.store().Put(t.Context(), "one", strings.NewReader("old"), nil, func() store.Labels { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	b := e.backup("one", "one", etcd.urls()...)
+	b.Spec.Verify = v1beta2.BackupVerificationRestore
+	e.create(b)
+	if c := e.awaitReason("one", "VerificationFailed"); !strings.Contains(c.Message, "could not be verified") {
+		t.Errorf("message = %q", c.Message)
+	}
+	if facts := e.checkWhole("one", nil); facts.Owner != string(b.UID) {
+		t.Errorf("the object is %+v, want the new backup", facts)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	etcdsnapshot "go.etcd.io/etcd/etcdutl/v3/snapshot"
@@ -51,6 +52,9 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)
+		if errors.Is(err, snapshot.ErrBroken) {
+			return verify.ExitBroken
+		}
 		return 1
 	}
 	return 0
@@ -68,7 +72,7 @@ func inspect(ctx context.Context, dir string, revision int64) (found snapshot.Ev
 		InitialCluster:      "verify=" + peer,
 		InitialClusterToken: "verify",
 	}); err != nil {
-		return found, fmt.Errorf("restoring the snapshot: %w", err)
+		return found, blame(fmt.Errorf("restoring the snapshot: %w", err))
 	}
 	if err := os.Remove(filepath.Join(dir, verify.SnapshotFile)); err != nil {
 		return found, fmt.Errorf("making room: %w", err)
@@ -106,10 +110,18 @@ func inspect(ctx context.Context, dir string, revision int64) (found snapshot.Ev
 	return read(ctx, e.Server.KV(), revision)
 }
 
+// blame makes an error one of the snapshot, unless it is one of the system that the snapshot was restored on.
+func blame(err error) error {
+	if errno := syscall.Errno(0); errors.As(err, &errno) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", snapshot.ErrBroken, err)
+}
+
 // read asks the store itself: a snapshot of an etcd with authentication asks clients for a password.
 func read(ctx context.Context, kv mvcc.WatchableKV, revision int64) (snapshot.Evidence, error) {
 	if have := kv.Rev(); have < revision {
-		return snapshot.Evidence{}, fmt.Errorf("the snapshot has revision %d, but the cluster had %d when it was taken", have, revision)
+		return snapshot.Evidence{}, fmt.Errorf("%w: it has revision %d, but the cluster had %d when it was taken", snapshot.ErrBroken, have, revision)
 	}
 	hash, _, err := kv.HashStorage().HashByRev(revision)
 	if err != nil {

@@ -1,0 +1,92 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"syscall"
+	"testing"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/store"
+)
+
+// wholeSnapshot is what etcd would send: pages, and their sum.
+func wholeSnapshot(content byte) []byte {
+	data := bytes.Repeat([]byte{content}, 4096)
+	sum := sha256.Sum256(data)
+	return append(data, sum[:]...)
+}
+
+// inFolder is a backup that is being made into a File store.
+func inFolder(t *testing.T, b *v1beta2.EtcdBackup) *writing {
+	t.Helper()
+	st, key, err := store.Open(t.Context(), store.Config{Kind: "File", Path: "folder/key", Namespace: "ns", FileRoot: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	b.Spec.Verify = v1beta2.BackupVerificationRestore
+	return &writing{
+		maker:   &maker{owners: newOwnerCache()},
+		request: request{backup: b, run: v1beta2.BackupRun{ID: "uid/1794711600", StartTime: at(0)}},
+		store:   st, key: key,
+	}
+}
+
+// write puts a whole backup of the run into the store.
+func (w *writing) write(t *testing.T, revision int64) (key string, sums snapshot.Sums) {
+	t.Helper()
+	key = w.objectKey(revision)
+	facts := snapshot.Facts{Owner: string(w.backup.UID), Run: w.run.ID, Revision: revision}
+	sums, err := snapshot.Write(t.Context(), w.store, key, snapshot.NewChecked(bytes.NewReader(wholeSnapshot('x'))), w.format, facts, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, sums
+}
+
+// A one-shot has replaced what was under its name: it must not go because the verification could not be done.
+func TestOnlyAProvenFaultTakesABackupAway(t *testing.T) {
+	said := []snapshot.Evidence{{Revision: 7, Keys: 3, Hash: 1}}
+	tests := map[string]struct {
+		found snapshot.Evidence
+		err   error
+		// proven says that nobody could restore it.
+		proven bool
+	}{
+		"the folder to restore into is full": {err: fmt.Errorf("writing the file to restore from: %w", syscall.ENOSPC)},
+		"the time is up":                     {err: context.DeadlineExceeded},
+		"the process was killed":             {err: fmt.Errorf("the process that restores ended: signal: killed")},
+		"the store broke off":                {err: fmt.Errorf("reading the backup back: %w", io.ErrUnexpectedEOF)},
+		"compacted more than once":           {found: snapshot.Evidence{Revision: 7, CompactRevision: 5}},
+		"the data differs":                   {found: snapshot.Evidence{Revision: 7, Keys: 2, Hash: 1}, proven: true},
+		"etcd cannot restore it":             {err: fmt.Errorf("%w: no", snapshot.ErrBroken), proven: true},
+	}
+	for name, test := range tests {
+		for kind, b := range map[string]*v1beta2.EtcdBackup{"one-shot": object(), "series": object(interval(60))} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				w := inFolder(t, b)
+				w.verify = func(context.Context, io.Reader, int64) (snapshot.Evidence, error) { return test.found, test.err }
+				key, sums := w.write(t, 7)
+				_, err := w.readBack(t.Context(), key, sums, said)
+				if err == nil {
+					t.Fatal("it counts as verified")
+				}
+				if got := w.takeBack(t.Context(), key, err); got == nil {
+					t.Error("the failure is not told")
+				}
+				_, err = w.store.Stat(t.Context(), key)
+				if want := kind == "one-shot" && !test.proven; (err == nil) != want {
+					t.Errorf("the object: %v; want it kept: %t", err, want)
+				}
+			})
+		}
+	}
+}
