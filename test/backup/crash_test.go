@@ -207,6 +207,29 @@ func TestOperatorKilledBeforeItVerifiesLeavesNothingUnverified(t *testing.T) {
 	}
 }
 
+// Nobody dies: the API server takes the result, and only its answer does not arrive.
+func TestASeriesGoesOnAfterTheAnswerToAResultIsLost(t *testing.T) {
+	t.Parallel()
+	etcd := startEtcd(t, "v3.6.16", 1)
+	c := &crashCase{env: newEnv(t, stores.StartS3(t)), key: "lost"}
+	c.prepare(t, true, etcd)
+	b := c.read("b")
+	b.Spec.BackupPolicy.BackupIntervalInSecond = 2
+	if err := kube.Update(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	lost := make(chan struct{})
+	c.api.arm(notesResult, true, func() { close(lost) })
+	startOperator(t, c.launch())
+	select {
+	case <-lost:
+	case <-time.After(patience):
+		t.Fatalf("no result was noted; the status is %+v", c.read("b").Status)
+	}
+	first := c.read("b").Status.LastSuccessDate
+	c.await("b", "backed up again", func(b *v1beta2.EtcdBackup) bool { return b.Status.LastSuccessDate.After(first.Time) })
+}
+
 type crashCase struct {
 	*env
 	verify      bool
