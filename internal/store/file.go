@@ -6,6 +6,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,8 +92,8 @@ func (s *fileStore) Put(ctx context.Context, key string, body io.Reader, first L
 		return err
 	}
 	// The labels go first: an object without them would look like somebody else's. Labels without an
-	// object mean nothing.
-	labels, err := json.Marshal(merge(first, last()))
+	// object mean nothing, and those beside the object that was to be replaced know its own.
+	labels, err := json.Marshal(s.replacing(key, part, merge(first, last())))
 	if err != nil {
 		return fmt.Errorf("encoding the labels of %s: %w", key, err)
 	}
@@ -111,6 +112,91 @@ func (s *fileStore) Put(ctx context.Context, key string, body io.Reader, first L
 		return s.translate(writing, err)
 	}
 	return s.syncDir(path.Dir(key))
+}
+
+// The labels of an object that replaces another one hold those of the other as well, until it is replaced in
+// turn: whoever is killed between the two renames leaves the old object beside the new labels. Names of labels
+// have no dots.
+const (
+	// beforeLabel holds the labels of the object that is replaced.
+	beforeLabel = ".before"
+	// printLabel holds, among those, the fingerprint of the object that is replaced.
+	printLabel = ".print"
+)
+
+// replacing are the labels of the file part, which is about to replace the object key.
+func (s *fileStore) replacing(key, part string, labels Labels) Labels {
+	was, wasErr := s.fingerprint(key)
+	is, isErr := s.fingerprint(part)
+	if wasErr != nil || isErr != nil || was == is {
+		return labels // nothing is replaced, or it is replaced by the same
+	}
+	old, err := s.labels(key)
+	if err != nil {
+		old = nil // they cannot be read, and will be missed by nobody
+	}
+	before, err := json.Marshal(merge(old, Labels{printLabel: was}))
+	if err != nil {
+		return labels
+	}
+	return merge(labels, Labels{beforeLabel: string(before)})
+}
+
+// labels reads the labels of an object. Those of one that somebody else put there are empty.
+func (s *fileStore) labels(key string) (Labels, error) {
+	text, err := s.root.ReadFile(beside(key, labelsSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Labels{}, nil
+	}
+	if err != nil {
+		return nil, s.translate(reading, err)
+	}
+	labels, before := Labels{}, Labels{}
+	err = json.Unmarshal(text, &labels)
+	if replaced := labels[beforeLabel]; err == nil && replaced != "" {
+		err = json.Unmarshal([]byte(replaced), &before)
+	}
+	if err != nil {
+		return nil, &Error{Problem: Failed, Text: fmt.Sprintf("the labels of %s are damaged", s.URL(key)), Err: err}
+	}
+	delete(labels, beforeLabel)
+	old := before[printLabel]
+	if old == "" {
+		return labels, nil
+	}
+	is, err := s.fingerprint(key)
+	if err != nil {
+		return nil, s.translate(reading, err)
+	}
+	if is == old {
+		// It was not replaced after all.
+		delete(before, printLabel)
+		return before, nil
+	}
+	return labels, nil
+}
+
+// fingerprintBytes is how much of the end of a file its fingerprint is made of.
+const fingerprintBytes = 4096
+
+// fingerprint tells a backup from another one without reading it all: a snapshot ends with its own sum, and what
+// is compressed or encrypted ends with what comes of that. Unlike a time it survives every way of copying a
+// volume.
+func (s *fileStore) fingerprint(name string) (string, error) {
+	f, err := s.root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	end := make([]byte, min(info.Size(), fingerprintBytes))
+	if _, err := f.ReadAt(end, info.Size()-int64(len(end))); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d-%x", info.Size(), sha256.Sum256(end)), nil
 }
 
 // write makes a file that is safe on the disk before it gets its name.
@@ -184,18 +270,11 @@ func (s *fileStore) Stat(_ context.Context, key string) (Object, error) {
 	if err != nil {
 		return Object{}, s.translate(reading, err)
 	}
-	o := Object{Key: key, Size: info.Size(), Modified: info.ModTime(), Labels: Labels{}}
-	text, err := s.root.ReadFile(beside(key, labelsSuffix))
-	if errors.Is(err, fs.ErrNotExist) {
-		return o, nil // a file that somebody put there
-	}
+	labels, err := s.labels(key)
 	if err != nil {
-		return Object{}, s.translate(reading, err)
+		return Object{}, err
 	}
-	if err := json.Unmarshal(text, &o.Labels); err != nil {
-		return Object{}, &Error{Problem: Failed, Text: fmt.Sprintf("the labels of %s are damaged", s.URL(key)), Err: err}
-	}
-	return o, nil
+	return Object{Key: key, Size: info.Size(), Modified: info.ModTime(), Labels: labels}, nil
 }
 
 func (s *fileStore) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {

@@ -260,6 +260,82 @@ func TestSweepingFilesRemovesOnlyWhatMatches(t *testing.T) {
 	}
 }
 
+// Replacing a file takes two renames, the labels' and its own. Who is killed between them must not find the new
+// labels beside the old file, and take the old file for the new one.
+func TestLabelsAreThoseOfTheirOwnFile(t *testing.T) {
+	old, younger := strings.Repeat("o", 3*fingerprintBytes), strings.Repeat("o", 3*fingerprintBytes-1)+"y"
+	for name, test := range map[string]struct {
+		// labels are those of the old file; nil means that somebody else put it there.
+		labels Labels
+		// body replaces the old file, and is what lies there afterwards.
+		body, lies string
+		want       Labels
+	}{
+		"replaced":                          {Labels{"run": "1", "owner": "o"}, younger, younger, Labels{"run": "2"}},
+		"killed before it was replaced":     {Labels{"run": "1", "owner": "o"}, younger, old, Labels{"run": "1", "owner": "o"}},
+		"killed before a stranger's was":    {nil, younger, old, Labels{}},
+		"replaced by the same":              {Labels{"run": "1"}, old, old, Labels{"run": "2"}},
+		"replaced, and changed by somebody": {Labels{"run": "1"}, younger, "x", Labels{"run": "2"}},
+		"an empty file":                     {Labels{"run": "1"}, "", "", Labels{"run": "2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, key, err := Open(t.Context(), Config{Kind: "File", Path: "b/folder/k", Namespace: "ns", FileRoot: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			root := s.(*fileStore).root
+			put := func(body string, labels Labels) {
+				t.Helper()
+				if err := s.Put(t.Context(), key, strings.NewReader(body), labels, func() Labels { return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// Twice: what is kept of the one before must not pile up.
+			put("oldest", Labels{"run": "0"})
+			put(old, test.labels)
+			if test.labels == nil {
+				if err := root.Remove(beside(key, labelsSuffix)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(test.body, Labels{"run": "2"})
+			if err := root.WriteFile(key, []byte(test.lies), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			body, o, err := s.Get(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = body.Close() }()
+			if diff := cmp.Diff(test.want, o.Labels); diff != "" {
+				t.Errorf("labels (-want +got)\n%s", diff)
+			}
+			text, err := root.ReadFile(beside(key, labelsSuffix))
+			if err != nil || len(text) > 500 {
+				t.Errorf("the labels are %s, %v", text, err)
+			}
+		})
+	}
+}
+
+// Those that were written before labels knew what they replace.
+func TestLabelsOfAnOlderOperatorAreRead(t *testing.T) {
+	s, key, err := Open(t.Context(), Config{Kind: "File", Path: "b/k", Namespace: "ns", FileRoot: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	root := s.(*fileStore).root
+	if err := errors.Join(root.WriteFile("k", []byte("x"), 0o600), root.WriteFile(".k.labels", []byte(`{"run":"1"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	o, err := s.Stat(t.Context(), key)
+	if diff := cmp.Diff(Labels{"run": "1"}, o.Labels); diff != "" || err != nil {
+		t.Errorf("labels (-want +got), %v\n%s", err, diff)
+	}
+}
+
 func TestAnswersOfS3AreExplained(t *testing.T) {
 	for code, test := range map[string]struct {
 		status  int
