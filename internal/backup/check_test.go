@@ -9,8 +9,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"slices"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
@@ -88,5 +92,39 @@ func TestOnlyAProvenFaultTakesABackupAway(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func (w *writing) stored(t *testing.T) []string {
+	t.Helper()
+	names := []string{}
+	for o, err := range w.store.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, o.Key)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// A run whose verification kills the process is taken up for ever; it must not fill the store meanwhile.
+func TestARunThatIsTakenUpAgainAndAgainKeepsOneObject(t *testing.T) {
+	w := inFolder(t, object(interval(60)))
+	for _, revision := range []int64{9, 10, 8} {
+		w.write(t, revision)
+	}
+	w.run.ID, w.run.StartTime = "uid/1794711500", at(-100*time.Second)
+	older, _ := w.write(t, 1)
+	w.run.ID, w.run.StartTime = "uid/1794711600", at(0)
+	out, err := w.resume(t.Context())
+	if out != nil || err != nil {
+		t.Fatalf("resume = %+v, %v, want that it is made again", out, err)
+	}
+	if diff := cmp.Diff([]string{w.objectKey(10), older}, w.stored(t)); diff != "" {
+		t.Errorf("objects in the store (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{w.objectKey(10)}, w.unverified); diff != "" {
+		t.Errorf("unverified (-want +got)\n%s", diff)
 	}
 }

@@ -4,10 +4,12 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,7 +82,7 @@ func (m *maker) make(ctx context.Context, r request) (Outcome, error) {
 	}
 	var out *Outcome
 	if r.resumed {
-		if out, err = w.find(ctx); err != nil {
+		if out, err = w.resume(ctx); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -165,6 +167,29 @@ func (w *writing) prefix() string {
 		return w.key
 	}
 	return seriesPrefix(w.key)
+}
+
+// resume finds what a process that died left of this run. Neither an outcome nor an error means that it is to be
+// made again.
+//
+// Where it is the verification that kills the process, each one leaves another object: all but the newest go
+// before the next is made, so that they do not fill the store.
+func (w *writing) resume(ctx context.Context) (*Outcome, error) {
+	out, err := w.find(ctx)
+	if out != nil || err != nil || len(w.unverified) < 2 {
+		return out, err
+	}
+	newest := slices.MaxFunc(w.unverified, func(a, b string) int {
+		// They are of one run, so that their names differ in the revision only.
+		x, _ := parseName(w.key, a)
+		y, _ := parseName(w.key, b)
+		return cmp.Compare(x.revision, y.revision)
+	})
+	if err := w.discardUnverified(ctx, newest); err != nil {
+		return nil, err
+	}
+	w.unverified = []string{newest}
+	return nil, nil
 }
 
 // find looks for the object that this run wrote before the process died. It removes what is left of an
@@ -320,10 +345,10 @@ func (s *sameMember) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// discardUnverified deletes what this run wrote before under other names than the one that is verified.
-func (w *writing) discardUnverified(ctx context.Context, verified string) error {
+// discardUnverified deletes what this run wrote before under other names than the one to keep.
+func (w *writing) discardUnverified(ctx context.Context, keep string) error {
 	for _, key := range w.unverified {
-		if key == verified {
+		if key == keep {
 			continue
 		}
 		if err := w.discard(ctx, key); err != nil {
