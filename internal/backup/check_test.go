@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
@@ -126,5 +127,46 @@ func TestARunThatIsTakenUpAgainAndAgainKeepsOneObject(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{w.objectKey(10)}, w.unverified); diff != "" {
 		t.Errorf("unverified (-want +got)\n%s", diff)
+	}
+}
+
+// A run that was killed before it verified, and then failed, leaves an object that nobody knows anything of. It
+// stays while there is nothing better, and goes when the next backup is verified.
+func TestWhatWasNeverVerifiedGoesWhenTheNextBackupIs(t *testing.T) {
+	none := func(*v1beta2.EtcdBackup) {}
+	for name, test := range map[string]struct {
+		change func(*v1beta2.EtcdBackup)
+		// left are the ages of the backups in the store, in minutes.
+		left []int
+	}{
+		"verified":         {none, []int{0, 2, 3}},
+		"not verified":     {func(b *v1beta2.EtcdBackup) { b.Spec.Verify = "" }, []int{0, 1, 2}},
+		"no success known": {func(b *v1beta2.EtcdBackup) { b.Status.LastSuccessDate = metav1.Time{} }, []int{0, 1, 2}},
+		"known to be good": {func(b *v1beta2.EtcdBackup) {
+			b.Status.Backups = []v1beta2.KeptBackup{{Name: objectName("key", 1, t0.Add(-time.Minute))}}
+		}, []int{0, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := inFolder(t, object(interval(60)))
+			w.backup.Spec.BackupPolicy.MaxBackups = 3
+			w.backup.Status.LastSuccessDate = at(-2*time.Minute + time.Second)
+			test.change(w.backup)
+			for age := range 5 {
+				w.run = v1beta2.BackupRun{StartTime: at(-time.Duration(age) * time.Minute)}
+				w.write(t, 1)
+			}
+			w.run.StartTime = at(0)
+			kept, pruned, err := w.retain(t.Context(), w.store, w.key, w.backup, w.run)
+			if err != nil || pruned != 2 {
+				t.Errorf("%d were deleted, %v, want 2", pruned, err)
+			}
+			var left []int
+			for _, k := range kept {
+				left = append(left, int(t0.Sub(k.Time.Time).Minutes()))
+			}
+			if diff := cmp.Diff(test.left, left); diff != "" || len(w.stored(t)) != 3 {
+				t.Errorf("left (-want +got)\n%s\nin the store: %v", diff, w.stored(t))
+			}
+		})
 	}
 }

@@ -43,19 +43,41 @@ func expired(all []owned, most int) (keep, remove []owned) {
 	return all[:most], all[most:]
 }
 
-// retain deletes the oldest backups of an object where there are more than the policy keeps, and says
-// which ones are left.
-func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup) (kept []v1beta2.KeptBackup, pruned int, err error) {
+// neverVerified divides the backups of an object into those that count and those that runs which failed left
+// behind before they were verified. It is asked after a backup was verified: only then is nothing lost with them.
+func neverVerified(all []owned, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (count, failed []owned) {
+	last := b.Status.LastSuccessDate
+	if b.Spec.Verify != v1beta2.BackupVerificationRestore || last.IsZero() {
+		return all, nil
+	}
+	for _, o := range all {
+		known := slices.ContainsFunc(b.Status.Backups, func(k v1beta2.KeptBackup) bool { return k.Name == o.name })
+		if o.at.After(last.Time) && o.at.Before(run.StartTime.Time) && !known {
+			failed = append(failed, o)
+		} else {
+			count = append(count, o)
+		}
+	}
+	return count, failed
+}
+
+// retain deletes the oldest backups of an object where there are more than the policy keeps, and those that were
+// to be verified and never were. It says which ones are left.
+func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (kept []v1beta2.KeptBackup, pruned int, err error) {
 	all, err := m.owned(ctx, st, key, string(b.UID))
 	if err != nil {
 		return nil, 0, fmt.Errorf("listing the backups: %w", err)
 	}
-	keep, remove := expired(all, b.Spec.BackupPolicy.MaxBackups)
+	count, failed := neverVerified(all, b, run)
+	keep, remove := expired(count, b.Spec.BackupPolicy.MaxBackups)
+	remove = append(failed, remove...)
 	// The oldest goes first: whatever ends this, what is left is the newest.
+	slices.SortFunc(remove, newestFirst)
 	for i := len(remove) - 1; i >= 0; i-- {
 		if err = m.remove(ctx, st, remove[i].name, string(b.UID)); err != nil {
 			err = fmt.Errorf("deleting the old backup %s: %w", st.URL(remove[i].name), err)
 			keep = append(keep, remove[:i+1]...)
+			slices.SortFunc(keep, newestFirst)
 			break
 		}
 		pruned++
