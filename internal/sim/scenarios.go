@@ -204,6 +204,13 @@ func Scenarios() []Scenario {
 			}, Until: reason("NameTaken")},
 			{Name: "it goes", Do: func(w *World) { must(w.Kube.Delete(kubemodel.Services, Name+"-client", nil)) }},
 		}},
+		with(Scenario{Name: "name taken while a member is lost", Options: emptyDir},
+			Act{Name: "somebody else's service", Do: func(w *World) {
+				must(w.Kube.Delete(kubemodel.Services, Name+"-client", nil))
+				must(w.Kube.Create(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: Name + "-client", Namespace: kubemodel.Namespace}}))
+				deletePod(w, w.Members()[1])
+			}, Until: reason("NameTaken")},
+			Act{Name: "it goes", Do: func(w *World) { must(w.Kube.Delete(kubemodel.Services, Name+"-client", nil)) }}),
 		{Name: "the seed is lost, and the user consents to start over", Options: emptyDir, Acts: []Act{
 			{Name: "create", Do: (*World).Apply, Until: func(w *World) bool { return w.truth.bootstraps[w.Cluster().UID] == 1 }},
 			{Name: "destroy the seed's node", Do: func(w *World) {

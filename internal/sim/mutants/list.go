@@ -45,7 +45,7 @@ var mutants = []mutant{
 	{"volumes are not grown", "plan/change.go", "want.Cmp(have) > 0", "want.Cmp(have) > 5"},
 	{"any version change is allowed", "plan/change.go", "return etcdversion.CheckChange(p.oldestVersion(), *p.target())", "return nil"},
 	{"a pause is no pause", "plan/plan.go", "case c.Spec.Paused:", "case false:"},
-	{"names of others are taken", "plan/plan.go", "case len(p.s.Taken()) > 0 && p.isNothingThere():", "case false:"},
+	{"names of others are taken", "plan/services.go", "return service != nil && !snapshot.IsOwned(p.cluster, service)", "return false"},
 	{"a crashing member is never given up", "plan/trouble.go", "n >= crashesOfAChange || (n >= crashesUntilReplaced && p.othersRunTheSame(m))", "n < 0"},
 	{"a member whose data is gone is waited for", "plan/trouble.go", "case lostData(pod):", "case false:"},
 	{"a lost volume is waited for", "plan/trouble.go", "case claim.Status.Phase == corev1.ClaimLost:", "case false:"},
