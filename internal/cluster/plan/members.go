@@ -204,18 +204,8 @@ func (p *planner) grow() *Step {
 	if pending > 0 && !(learner && p.manyLearners(list, version)) {
 		return nil // one at a time
 	}
-	// etcd asks this for a learner as well. To ask it all the same would keep the
-	// decisions that follow, which bring back those that are missing, from their turn.
-	if after := p.votes.AfterAddingVoter(); !after.HasQuorum() && p.votes.Voters > 1 {
-		p.refuse(QuorumAtRisk, "no member can be added: of %d voters only %d would be healthy", after.Voters, after.Healthy)
-		return nil
-	}
 	ask := p.spokesman("")
-	if ask == "" || p.lacksPod() {
-		return nil
-	}
-	if sick := p.sickVoter(); sick != "" && !p.oldestVersion().AddsBesideSick() {
-		p.refuse(QuorumAtRisk, "no member can be added: member %s is not well, and etcd of this version takes no new one before all are connected", sick)
+	if ask == "" || !p.etcdWouldAdd() {
 		return nil
 	}
 	name := manifests.MemberName(p.cluster.Name, p.s.NewName)
@@ -223,6 +213,24 @@ func (p *planner) grow() *Step {
 		Kind: AddMember, Member: name, PeerURL: manifests.PeerURL(p.cluster, name), Learner: learner, Ask: ask, Event: EventNewMember,
 		Why: fmt.Sprintf("add member %s (%d of %d)", name, len(list)+1, want),
 	}
+}
+
+// etcdWouldAdd reports whether etcd would take a new member now. To ask it all the same would keep the decisions
+// that follow, which bring back those that are missing, from their turn.
+func (p *planner) etcdWouldAdd() bool {
+	// It asks this for a learner as well.
+	if after := p.votes.AfterAddingVoter(); !after.HasQuorum() && p.votes.Voters > 1 {
+		p.refuse(QuorumAtRisk, "no member can be added: of %d voters only %d would be healthy", after.Voters, after.Healthy)
+		return false
+	}
+	if p.lacksPod() {
+		return false
+	}
+	if sick := p.sickVoter(); sick != "" && !p.oldestVersion().AddsBesideSick() {
+		p.refuse(QuorumAtRisk, "no member can be added: member %s is not well, and etcd of this version takes no new one before all are connected", sick)
+		return false
+	}
+	return true
 }
 
 // lacksPod reports whether a member that has started waits for its pod. That comes first: releases of etcd before

@@ -27,19 +27,9 @@ func (k *Kube) report(rt *podRuntime) {
 	next := withOwnConditions(pod)
 	s := &next.Status
 	s.Phase, s.Reason, s.PodIP, s.ObservedGeneration = rt.phase, rt.reason, rt.ip, pod.Generation
-	gate := corev1.ContainerStatus{Name: manifests.ContainerGate, RestartCount: rt.gateFails}
-	switch {
-	case rt.gateEnded == nil:
-		gate.State.Running = &corev1.ContainerStateRunning{StartedAt: k.date(rt.gateSince)}
-	case rt.gateEnded.ExitCode != 0:
-		gate.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
-		gate.LastTerminationState.Terminated = rt.gateEnded
-	default:
-		gate.State.Terminated = rt.gateEnded
-	}
 	s.InitContainerStatuses = fillStatus(pod, rt)
 	if !hasGateInside(pod) {
-		s.InitContainerStatuses = append(s.InitContainerStatuses, gate)
+		s.InitContainerStatuses = append(s.InitContainerStatuses, k.gateStatus(rt))
 	}
 	etcd := corev1.ContainerStatus{Name: manifests.ContainerEtcd, Image: rt.image, RestartCount: rt.restarts, Ready: rt.ready}
 	if rt.containerID > 0 {
@@ -64,6 +54,21 @@ func (k *Kube) report(rt *podRuntime) {
 	s.ContainerStatuses = []corev1.ContainerStatus{etcd}
 	k.setReady(next, rt.ready)
 	k.put(next)
+}
+
+// gateStatus is what the kubelet says of the gate before etcd's container.
+func (k *Kube) gateStatus(rt *podRuntime) corev1.ContainerStatus {
+	gate := corev1.ContainerStatus{Name: manifests.ContainerGate, RestartCount: rt.gateFails}
+	switch {
+	case rt.gateEnded == nil:
+		gate.State.Running = &corev1.ContainerStateRunning{StartedAt: k.date(rt.gateSince)}
+	case rt.gateEnded.ExitCode != 0:
+		gate.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+		gate.LastTerminationState.Terminated = rt.gateEnded
+	default:
+		gate.State.Terminated = rt.gateEnded
+	}
+	return gate
 }
 
 func (k *Kube) date(at time.Duration) metav1.Time {
