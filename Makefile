@@ -66,7 +66,7 @@ test-unit: ## Unit tests; no root, nothing to build first
 	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v -e $(WITH_API_SERVER) -e $(ON_A_LAB))
 
 # How many random schedules, and every which one of all pairs of crash points with all pairs of
-# fates: 16 plays each pair of effects once, 1 plays all of them. Each pair once takes longer than
+# fates: 16 plays each pair of effects once, 1 plays all of them. Each pair once takes as long as
 # all the rest together, so that a sample of them is played by default.
 SCHEDULES ?= 100000
 PAIRS ?= 256
