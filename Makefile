@@ -15,6 +15,13 @@ export GIT_CONFIG_COUNT := 1
 export GIT_CONFIG_KEY_0 := safe.directory
 export GIT_CONFIG_VALUE_0 := $(CURDIR)
 
+# Everything is built in one way, so that nothing is compiled twice: as the image needs it, and without
+# paths of this clone, so that the next clone finds it in Go's cache. The tag leaves out a second way to
+# Google's store, with which nobody speaks and which makes the programs a fifth larger. What vet would
+# look at in each go test, golangci-lint looks at in `make lint`.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath -tags=disable_grpc_modules -vet=off)
+
 OUT := $(CURDIR)/_out
 LAB := $(OUT)/bin/lab
 # The modules of this repository. The tools' modules hold no code of ours.
@@ -51,9 +58,9 @@ test: ## verify, lint, test-unit, test-api, test-e2e in this order, test-sim bes
 	@hack/stages.sh verify lint test-unit beside:test-sim test-api test-e2e
 
 verify: ## Generated code, formatting and module files are current
-	hack/verify.sh $(MODULES)
+	hack/verify.sh
 
-lint: ## golangci-lint over all modules
+lint: ## golangci-lint, go vet among it, over all modules
 	hack/lint.sh $(MODULES)
 
 # What needs more than a unit test: the simulation, an API server, a lab.

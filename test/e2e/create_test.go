@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/test/repository"
 	"github.com/etcd-operator/etcd-operator/test/tenant"
 )
 
@@ -30,7 +31,7 @@ func TestWalkthrough(t *testing.T) {
 			t.Parallel()
 			n := tenant.New(t)
 			n.InstallOperator()
-			manifest, err := os.ReadFile(filepath.Join(tenant.Root, "example", "example-etcd-cluster.yaml"))
+			manifest, err := os.ReadFile(filepath.Join(repository.Root(), "example", "example-etcd-cluster.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}

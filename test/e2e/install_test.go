@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/test/repository"
 	"github.com/etcd-operator/etcd-operator/test/tenant"
 )
 
@@ -108,7 +109,7 @@ func leader(t *testing.T, n *tenant.Tenant) string {
 
 func readDeployment(t *testing.T, path string) *appsv1.Deployment {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(tenant.Root, "example", path))
+	text, err := os.ReadFile(filepath.Join(repository.Root(), "example", path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/etcd-operator/etcd-operator/test/port"
+	"github.com/etcd-operator/etcd-operator/test/repository"
 	"github.com/etcd-operator/etcd-operator/test/tenant"
 )
 
@@ -62,7 +63,7 @@ func runOperatorHere(n *tenant.Tenant) {
 	n.Helper()
 	program := filepath.Join(n.TempDir(), "etcd-operator")
 	build := exec.CommandContext(n.Context(), "go", "build", "-o", program, "./cmd/etcd-operator")
-	build.Dir = tenant.Root
+	build.Dir = repository.Root()
 	if out, err := build.CombinedOutput(); err != nil {
 		n.Fatalf("building the operator: %v\n%s", err, out)
 	}

@@ -15,17 +15,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
 
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/test/repository"
 )
 
 // recipes is the folder with what says which versions of the servers are built.
 func recipes() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "servers")
+	return filepath.Join(repository.Root(), "test", "servers")
 }
 
 // built returns a folder in the user's cache with what build makes, once per machine and recipe. The

@@ -12,17 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/etcd-operator/etcd-operator/lab"
+	"github.com/etcd-operator/etcd-operator/test/repository"
 )
-
-// Root is the root of the repository.
-var Root = func() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
-}()
 
 // theLab is the lab that Main connected to.
 var theLab *lab.Lab
@@ -43,7 +37,7 @@ func Main(m *testing.M) {
 }
 
 func run(ctx context.Context, m *testing.M) (code int, err error) {
-	image := filepath.Join(Root, "_out", "images", "lab", "etcd-operator.tar")
+	image := filepath.Join(repository.Root(), "_out", "images", "lab", "etcd-operator.tar")
 	if _, err := os.Stat(image); err != nil {
 		return 0, fmt.Errorf("run `make lab-image` first, or the tests by `make test-e2e`: %w", err)
 	}
@@ -78,9 +72,9 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 
 // buildLab builds the program that a lab's processes run.
 func buildLab(ctx context.Context) (string, error) {
-	program := filepath.Join(Root, "_out", "bin", "lab")
+	program := filepath.Join(repository.Root(), "_out", "bin", "lab")
 	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/lab")
-	build.Dir = filepath.Join(Root, "lab")
+	build.Dir = filepath.Join(repository.Root(), "lab")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the lab: %w\n%s", err, out)
 	}

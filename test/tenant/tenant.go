@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/etcd-operator/etcd-operator/pkg/generated/clientset/versioned"
+	"github.com/etcd-operator/etcd-operator/test/repository"
 )
 
 // Tenant is a namespace on the lab that belongs to one test.
@@ -158,10 +159,10 @@ func (n *Tenant) run(ctx context.Context, stdin, name string, args ...string) (s
 	case name == "kubectl":
 		name = kubectl
 	case strings.Contains(name, "/"):
-		name = filepath.Join(Root, name)
+		name = filepath.Join(repository.Root(), name)
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = Root
+	cmd.Dir = repository.Root()
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+theLab.Kubeconfig(), fmt.Sprintf("PATH=%s:%s", filepath.Dir(kubectl), os.Getenv("PATH")))
 	out, err := cmd.CombinedOutput()
