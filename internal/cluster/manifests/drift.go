@@ -226,6 +226,12 @@ func NeedsResources(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return !equality.Semantic.DeepEqual(record.Resources, policyOf(c).Resources)
 }
 
+// NeedsOtherPod reports whether a pod in which etcd does not run has to be made anew to become what the spec
+// says. Its resources count here: they may be what keeps it from a node, and only a pod that runs is resized.
+func NeedsOtherPod(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+	return NeedsReplacing(c, pod) || NeedsResources(c, pod)
+}
+
 // CanResize reports whether the pod's resources can become the spec's while it runs.
 // Kubernetes refuses a resize that changes the pod's quality of service, or that takes
 // a request or a limit away.

@@ -157,7 +157,7 @@ func (p *planner) seedNotStarted(record *v1beta2.BootstrapStatus, seed *snapshot
 		// Only an ungated pod can have run, and this one was not ungated by
 		// us: somebody else made it under the seed's name.
 		p.stop(NameTaken, "pod %s was not made by this operator: delete it", pod.Name)
-	case manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod):
+	case manifests.NeedsOtherPod(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "make the seed pod anew for the changed spec"}
 	default:
 		next := record.DeepCopy()
@@ -188,7 +188,7 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 	if slices.Contains(pod.Finalizers, manifests.FinalizerSeed) {
 		return p.seedHeld(record, pod)
 	}
-	replaceable := manifests.NeedsReplacing(p.cluster, pod) && neverServed(pod)
+	replaceable := manifests.NeedsOtherPod(p.cluster, pod) && neverServed(pod)
 	switch {
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
@@ -272,7 +272,7 @@ func (p *planner) seedHeld(record *v1beta2.BootstrapStatus, pod *corev1.Pod) *St
 	case deleted:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
 		return nil
-	case idle && manifests.NeedsReplacing(p.cluster, pod):
+	case idle && manifests.NeedsOtherPod(p.cluster, pod):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "replace the seed pod, which never served, for the changed spec"}
 	}
 	return p.changePod(pod, "keep the seed pod", LetGo)

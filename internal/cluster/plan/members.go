@@ -342,7 +342,7 @@ func (p *planner) podOf(m *snapshot.Member) *Step {
 // change corrects.
 func (p *planner) madeForAnotherSpec(pod *corev1.Pod) bool {
 	c := p.effective()
-	return manifests.NeedsReplacing(c, pod) || manifests.NeedsImage(c, pod)
+	return manifests.NeedsOtherPod(c, pod) || manifests.NeedsImage(c, pod)
 }
 
 // wasStarted reports whether a member had started when the cluster last had a majority.

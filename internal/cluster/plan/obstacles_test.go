@@ -107,6 +107,65 @@ func pending(s *scene, name string) {
 	s.silence(name)
 }
 
+// tooLarge lets a member have a pod that no node takes, made for resources that are corrected by now.
+func tooLarge(s *scene, name string) {
+	pending(s, name)
+	tooLargePod(s, s.pod(name))
+}
+
+func tooLargePod(s *scene, pod *corev1.Pod) {
+	if s.Cluster.Spec.Pod == nil {
+		s.Cluster.Spec.Pod = &v1beta2.PodPolicy{}
+	}
+	s.Cluster.Spec.Pod.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	for i := range s.Pods {
+		manifests.RecordApplied(s.Cluster, &s.Pods[i])
+	}
+	wrong := s.Cluster.DeepCopy()
+	wrong.Spec.Pod.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64")}
+	pod.Annotations[manifests.AnnotationPolicy] = manifests.Fingerprint(s.Cluster)
+	manifests.SetResources(wrong, pod)
+	manifests.RecordApplied(wrong, pod)
+}
+
+func TestCorrectedResourcesReachAMemberThatTheyHeldUp(t *testing.T) {
+	seed := func(change func(*corev1.Pod)) func(*scene) {
+		return func(s *scene) {
+			seedPod(s, func(pod *corev1.Pod) {
+				pod.Spec.SchedulingGates = nil
+				if change != nil {
+					change(pod)
+				}
+				tooLargePod(s, pod)
+			})
+		}
+	}
+	held := func(pod *corev1.Pod) { pod.Finalizers = []string{manifests.FinalizerSeed} }
+	serves := func(pod *corev1.Pod) {
+		pod.Spec.NodeName = "n"
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "etcd", ContainerID: "x", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	}
+	check(t, map[string]planCase{
+		"the seed is held":               {scene: recorded("pod-c-a"), change: seed(nil), want: "Change *v1.Pod c-a"},
+		"and deleted":                    {scene: recorded("pod-c-a"), change: seed(held), want: "Delete *v1.Pod c-a"},
+		"not one that runs":              {scene: recorded("pod-c-a"), change: seed(serves), want: "wait: SeedStarting"},
+		"a gated one is simply deleted":  {scene: recorded(""), change: func(s *scene) { seedPod(s, func(pod *corev1.Pod) { tooLargePod(s, pod) }) }, want: "Delete *v1.Pod c-a"},
+		"a learner that has not started": {change: func(s *scene) { s.unstarted("c-d", true); s.addPod("c-d"); tooLargePod(s, s.pod("c-d")) }, want: "Delete *v1.Pod c-d"},
+		"a member with a volume":         {scene: three().withVolumes(), change: func(s *scene) { tooLarge(s, "c-c") }, want: "Delete *v1.Pod c-c"},
+		"the same without quorum":        {scene: three().withVolumes(), change: func(s *scene) { tooLarge(s, "c-c"); s.silence("c-b") }, want: "Delete *v1.Pod c-c"},
+		"not one that is not held up": {scene: three().withVolumes(), change: func(s *scene) {
+			tooLargePod(s, s.pod("c-c"))
+			s.silence("c-c")
+		}, want: "wait: MemberUnhealthy"},
+		"the first member of a restored cluster": {scene: restoring(v1beta2.RestoreStageFilling, func(s *scene) {
+			s.seed(idle, idle, func(pod *corev1.Pod) { pod.Spec.NodeName = ""; tooLargePod(s, pod) })
+		}), want: "Delete *v1.Pod c-s"},
+		"not once its data is whole": {scene: restoring(v1beta2.RestoreStageFilling, func(s *scene) {
+			s.seed(ended, ended, func(pod *corev1.Pod) { tooLargePod(s, pod) })
+		}), want: "Record c-s"},
+	})
+}
+
 func TestACorrectedPodPolicyReachesAMemberThatItHeldUp(t *testing.T) {
 	check(t, map[string]planCase{
 		"by itself":         {scene: three().withVolumes(), change: func(s *scene) { pending(s, "c-c") }, want: "Delete *v1.Pod c-c"},

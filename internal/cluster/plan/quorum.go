@@ -80,7 +80,7 @@ func (p *planner) correct() *Step {
 			return p.changePod(m.Pod, fmt.Sprintf("change member %s, which does not run, to %s", m.Name, manifests.Image(p.cluster)),
 				func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
 		}
-		if p.neverRan(m) && manifests.NeedsReplacing(p.effective(), m.Pod) {
+		if p.neverRan(m) && manifests.NeedsOtherPod(p.effective(), m.Pod) {
 			return &Step{
 				Kind: Delete, Member: m.Name, From: m.Pod, Unchanged: true, Event: EventChanged,
 				Why: fmt.Sprintf("make the pod of member %s, in which etcd does not run, anew for the changed spec", m.Name),

@@ -208,7 +208,7 @@ func (p *planner) fill(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *
 		p.stop(Restoring, "waiting for the old pod %s to be gone", pod.Name)
 	case manifests.MayStart(pod):
 		p.stop(NameTaken, "pod %s was let start by somebody else than this operator: delete it", pod.Name)
-	case isFinished(pod) || manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod):
+	case isFinished(pod) || manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod) || p.isHeldUpByResources(pod):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "make the pod of the first member, which has not started, anew"}
 	case restored(pod) == nil:
 		return p.watchFilling(pod)
@@ -224,6 +224,12 @@ func (p *planner) fill(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *
 		return &Step{Kind: Record, Member: pod.Name, Why: "this pod starts the restored cluster", Facts: &Facts{Bootstrap: next}}
 	}
 	return nil
+}
+
+// isHeldUpByResources reports whether the spec's resources have changed for a pod whose data is not made yet.
+// One that has its data keeps it, and is given its resources once it serves.
+func (p *planner) isHeldUpByResources(pod *corev1.Pod) bool {
+	return restored(pod) == nil && manifests.NeedsResources(p.cluster, pod)
 }
 
 // createFilled makes the pod of the first member, in which its data is made.
