@@ -176,6 +176,8 @@ func Scenarios() []Scenario {
 		with(Scenario{Name: "change labels and resources", Options: volumes}, change("labels", func(s *v1beta2.ClusterSpec) {
 			policy(s).Labels = map[string]string{"team": "a"}
 			policy(s).Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}
+		}), change("resources in place", func(s *v1beta2.ClusterSpec) {
+			policy(s).Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("200m")}
 		})),
 		with(Scenario{Name: "grow volumes", Options: volumes}, change("storage", func(s *v1beta2.ClusterSpec) {
 			policy(s).PersistentVolumeClaimSpec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("2Gi")}

@@ -233,8 +233,8 @@ func NeedsOtherPod(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 }
 
 // CanResize reports whether the pod's resources can become the spec's while it runs.
-// Kubernetes refuses a resize that changes the pod's quality of service, or that takes
-// a request or a limit away.
+// Kubernetes refuses a resize that changes the pod's quality of service, that takes a
+// request or a limit away, or that is of anything but CPU and memory.
 func CanResize(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	changed := pod.DeepCopy()
 	SetResources(c, changed)
@@ -243,11 +243,21 @@ func CanResize(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	}
 	for i := range pod.Spec.Containers {
 		before, after := pod.Spec.Containers[i].Resources, changed.Spec.Containers[i].Resources
-		if losesAny(before.Requests, after.Requests) || losesAny(before.Limits, after.Limits) {
+		if losesAny(before.Requests, after.Requests) || losesAny(before.Limits, after.Limits) || !equality.Semantic.DeepEqual(fixedResources(before), fixedResources(after)) {
 			return false
 		}
 	}
 	return true
+}
+
+// fixedResources are those that no resize changes.
+func fixedResources(r corev1.ResourceRequirements) corev1.ResourceRequirements {
+	fixed := *r.DeepCopy()
+	for _, list := range []corev1.ResourceList{fixed.Requests, fixed.Limits} {
+		delete(list, corev1.ResourceCPU)
+		delete(list, corev1.ResourceMemory)
+	}
+	return fixed
 }
 
 func losesAny(before, after corev1.ResourceList) bool {

@@ -222,6 +222,35 @@ func TestEachChangeOfTheSpecIsSeen(t *testing.T) {
 	}
 }
 
+func TestOnlyCPUAndMemoryAreResized(t *testing.T) {
+	list := func(name corev1.ResourceName, quantity string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), name: resource.MustParse(quantity)}
+	}
+	for _, tc := range []struct {
+		name corev1.ResourceName
+		want bool
+	}{
+		{corev1.ResourceMemory, true},
+		{corev1.ResourceEphemeralStorage, false},
+		{"hugepages-2Mi", false},
+		{"example.com/card", false},
+	} {
+		c := example(func(c *v1beta2.EtcdCluster) {
+			c.Spec.Pod = &v1beta2.PodPolicy{Resources: corev1.ResourceRequirements{Requests: list(tc.name, "2"), Limits: list(tc.name, "4")}}
+		})
+		pod := manifests.MemberPod(c, joinerOf(c))
+		c.Spec.Pod.Resources.Limits = list(tc.name, "8")
+		if got := manifests.CanResize(c, pod); got != tc.want {
+			t.Errorf("another %s: CanResize = %v, want %v", tc.name, got, tc.want)
+		}
+		c.Spec.Pod.Resources = corev1.ResourceRequirements{Requests: list(tc.name, "2"), Limits: list(tc.name, "4")}
+		c.Spec.Pod.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("500m")
+		if !manifests.CanResize(c, pod) {
+			t.Errorf("another CPU beside %s cannot be resized", tc.name)
+		}
+	}
+}
+
 func TestALabelTakenOutOfTheSpecIsTakenOffThePod(t *testing.T) {
 	c := example(everything)
 	pod := manifests.MemberPod(c, joinerOf(c))

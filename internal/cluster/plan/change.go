@@ -140,7 +140,7 @@ func (p *planner) marks() *Step {
 	return nil
 }
 
-// mark brings one pod's labels, annotations and resources up to date.
+// mark brings one pod's labels and annotations up to date.
 func (p *planner) mark(m *snapshot.Member, keptFromClients bool) *Step {
 	changed := withOwnMarks(m.Pod)
 	if m.HasStarted() && changed.Annotations[manifests.AnnotationMemberID] == "" {
@@ -154,8 +154,17 @@ func (p *planner) mark(m *snapshot.Member, keptFromClients bool) *Step {
 	if manifests.AdjustMetadata(p.cluster, changed) || !sameMarks(m.Pod, changed) {
 		return &Step{Kind: Change, Member: m.Name, Why: "bring labels and annotations of pod " + m.Name + " up to date", From: m.Pod, Object: changed}
 	}
-	if manifests.NeedsResources(p.cluster, m.Pod) && manifests.CanResize(p.cluster, m.Pod) && m.IsHealthy() {
-		changed = m.Pod.DeepCopy()
+	return nil
+}
+
+// resources gives members that run the spec's resources, where Kubernetes can do that in place.
+func (p *planner) resources() *Step {
+	for i := range p.members {
+		m := &p.members[i]
+		if m.Pod == nil || m.InEtcd == nil || m.IsTerminating() || !m.IsHealthy() || !manifests.NeedsResources(p.cluster, m.Pod) || !manifests.CanResize(p.cluster, m.Pod) {
+			continue
+		}
+		changed := m.Pod.DeepCopy()
 		manifests.SetResources(p.cluster, changed)
 		manifests.RecordApplied(p.cluster, changed)
 		return &Step{Kind: Resize, Member: m.Name, Why: "change the resources of member " + m.Name, Event: EventChanged, From: m.Pod, Object: changed}

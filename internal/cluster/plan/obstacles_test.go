@@ -94,6 +94,19 @@ func TestVolumesGrowLast(t *testing.T) {
 	})
 }
 
+// Nor do resources that Kubernetes does not let a pod have.
+func TestResourcesAreChangedAfterWhatMatters(t *testing.T) {
+	more := func(s *scene) { withCPU(s, "100m"); s.Cluster.Spec.Pod.Resources = cpu("200m") }
+	check(t, map[string]planCase{
+		"an upgrade":    {change: func(s *scene) { more(s); s.Cluster.Spec.Version = "3.6.17" }, want: "Change *v1.Pod c-b"},
+		"a member less": {change: func(s *scene) { more(s); s.Cluster.Spec.Size = 1; drained(s, "c-b", 2*time.Second) }, want: "Remove c-b"},
+		"storage for etcd's logs is no matter of resizing": {change: func(s *scene) {
+			more(s)
+			s.Cluster.Spec.Pod.Resources.Requests[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")
+		}, want: "AddMember c-new as learner"},
+	})
+}
+
 // pending lets a member have a pod that no node takes, made for a node selector that is corrected by now.
 func pending(s *scene, name string) {
 	wrong := s.made.DeepCopy()

@@ -102,7 +102,8 @@ func Next(s *snapshot.Snapshot) Plan {
 		// What interrupts a member.
 		p.shrink,
 		p.roll,
-		// What Kubernetes may refuse for ever: nothing waits for it.
+		// What Kubernetes may refuse for ever: nothing waits for it. Resources can be set back, storage cannot.
+		p.resources,
 		p.volumes,
 	))
 }

@@ -13,9 +13,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
@@ -259,7 +261,27 @@ type resizer struct {
 }
 
 func (r resizer) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+	pod, old := object.(*corev1.Pod), r.c.Kube.Pod(object.GetName())
+	if old != nil && old.ResourceVersion == pod.ResourceVersion && !canResize(old, pod) {
+		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), pod.Name, field.ErrorList{
+			field.Forbidden(field.NewPath("spec"), "only cpu and memory resources are mutable"),
+		})
+	}
 	return r.c.patch("resize", object, patch)
+}
+
+// canResize reports whether nothing but CPU and memory of containers differs.
+func canResize(before, after *corev1.Pod) bool {
+	before, after = before.DeepCopy(), after.DeepCopy()
+	for _, pod := range []*corev1.Pod{before, after} {
+		for i := range pod.Spec.Containers {
+			for _, list := range []corev1.ResourceList{pod.Spec.Containers[i].Resources.Requests, pod.Spec.Containers[i].Resources.Limits} {
+				delete(list, corev1.ResourceCPU)
+				delete(list, corev1.ResourceMemory)
+			}
+		}
+	}
+	return equality.Semantic.DeepEqual(before.Spec, after.Spec)
 }
 
 func (k *Kube) minAvailable(budget string) *int {

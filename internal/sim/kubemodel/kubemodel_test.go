@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -167,5 +168,21 @@ func TestACacheIsBehindAndCatchesUp(t *testing.T) {
 	k.Loop.Run(time.Second)
 	if err := seen.Get(context.Background(), key("s"), &s); err != nil {
 		t.Errorf("it is never seen: %v", err)
+	}
+}
+
+func TestAResizeIsOfCPUAndMemory(t *testing.T) {
+	for name, want := range map[corev1.ResourceName]bool{corev1.ResourceCPU: true, corev1.ResourceMemory: true, corev1.ResourceEphemeralStorage: false} {
+		k, c := newKube(t)
+		if err := k.Create(pod("a")); err != nil {
+			t.Fatal(err)
+		}
+		before := k.Pod("a")
+		after := before.DeepCopy()
+		after.Spec.Containers[0].Resources.Requests = corev1.ResourceList{name: resource.MustParse("1")}
+		err := c.SubResource("resize").Patch(context.Background(), after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if (err == nil) != want {
+			t.Errorf("a resize of %s gives %v", name, err)
+		}
 	}
 }
