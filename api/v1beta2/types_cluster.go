@@ -28,7 +28,7 @@ const (
 // +kubebuilder:resource:path=etcdclusters,singular=etcdcluster,shortName=etcd,scope=Namespaced
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
-// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=2"
+// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=3"
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`,description="Number of members asked for"
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`,description="Number of members that serve"
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.currentVersion`,description="Version of etcd that the cluster runs"
@@ -267,13 +267,18 @@ type PodPolicy struct {
 	// +optional
 	// +nullable
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(e, !(e.name in ["ETCD_WAL_DIR", "ETCD_FORCE_NEW_CLUSTER", "ETCD_CONFIG_FILE", "ETCD_MAX_LEARNERS"]) && !e.name.startsWith("ETCD_DISCOVERY"))`,message=`must not contain ETCD_WAL_DIR, ETCD_FORCE_NEW_CLUSTER, ETCD_CONFIG_FILE, ETCD_MAX_LEARNERS or what begins with ETCD_DISCOVERY: where members have their data, and how they come into their cluster, is up to the operator`
 	EtcdEnv []corev1.EnvVar `json:"etcdEnv,omitempty"`
 
 	// Claim for the volume of each member. Without it, members keep their data in an emptyDir, which
-	// goes away with the pod. Only a larger storage request can be asked for later.
+	// goes away with the pod. Only a larger storage request can be asked for later. Without accessModes
+	// it is ReadWriteOnce.
 	// +optional
 	// +nullable
-	// +kubebuilder:validation:XValidation:rule=`has(self.accessModes) == has(oldSelf.accessModes) && (!has(self.accessModes) || self.accessModes == oldSelf.accessModes)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.accessModes`
+	// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?volumeMode.orValue("") != "Block"`,optionalOldSelf=true,message=`must not be Block, because etcd keeps its data in files`,fieldPath=`.volumeMode`
+	// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?volumeName.orValue("") == ""`,optionalOldSelf=true,message=`must not be set, because each member needs a volume of its own; use selector to choose among volumes`,fieldPath=`.volumeName`
+	// +kubebuilder:validation:XValidation:rule=`!has(oldSelf.accessModes) || oldSelf.accessModes.size() == 0 || (has(self.accessModes) && self.accessModes == oldSelf.accessModes)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.accessModes`
 	// +kubebuilder:validation:XValidation:rule=`has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.storageClassName`
 	// +kubebuilder:validation:XValidation:rule=`has(self.volumeMode) == has(oldSelf.volumeMode) && (!has(self.volumeMode) || self.volumeMode == oldSelf.volumeMode)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.volumeMode`
 	// +kubebuilder:validation:XValidation:rule=`has(self.volumeName) == has(oldSelf.volumeName) && (!has(self.volumeName) || self.volumeName == oldSelf.volumeName)`,message=`cannot be changed later; of a claim only resources.requests.storage can, and only to grow`,fieldPath=`.volumeName`

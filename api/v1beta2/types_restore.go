@@ -13,7 +13,7 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=etcdrestores,singular=etcdrestore,scope=Namespaced
 // +kubebuilder:subresource:status
-// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=3"
+// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=4"
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.etcdCluster.name`,description="Name of the EtcdCluster that is restored"
 // +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`,description="Stage that the restore is in"

@@ -73,6 +73,18 @@ func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
 			want: inClaim + "accessModes: Invalid value" + frozen,
 		},
 		{
+			name: "access modes that were left out", before: withClaim("{resources: {requests: {storage: 1Gi}}}"),
+			after: withClaim("{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}"),
+		},
+		{
+			name: "access modes that were empty", before: withClaim("{accessModes: [], resources: {requests: {storage: 1Gi}}}"),
+			after: withClaim("{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}"),
+		},
+		{
+			name: "no access modes any more", before: withClaim(claim), after: replaced("accessModes: [ReadWriteOnce], ", ""),
+			want: inClaim + "accessModes: Invalid value" + frozen,
+		},
+		{
 			name: "another storage class", before: withClaim(claim), after: replaced("fast", "slow"),
 			want: inClaim + "storageClassName: Invalid value" + frozen,
 		},

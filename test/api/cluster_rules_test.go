@@ -34,6 +34,7 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 		version = ": must be a version as major.minor.patch, such as 3.6.16 or v3.6.16"
 		labels  = `spec.pod.labels: Invalid value: must not contain the label app or a label that begins with etcd_, which the operator sets itself`
 		pairing = `spec.TLS.static: Invalid value: operatorSecret and member.serverSecret belong together: set both to serve clients over TLS, or neither`
+		env     = `spec.pod.etcdEnv: Invalid value: must not contain ETCD_WAL_DIR, ETCD_FORCE_NEW_CLUSTER, ETCD_CONFIG_FILE, ETCD_MAX_LEARNERS or what begins with ETCD_DISCOVERY: where members have their data, and how they come into their cluster, is up to the operator`
 		length  = `metadata: Invalid value: the name must be no longer than 52 characters, because a member's name is the name of the cluster and 11 characters more`
 		label   = `metadata: Invalid value: the name must begin with a letter and consist of lower case letters, digits and dashes, because it becomes the name of a Service`
 	)
@@ -86,6 +87,29 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 		{
 			name: "service with a bad name", spec: "{size: 3, service: {name: My_Etcd}}",
 			want: `spec.service.name: Invalid value: "My_Etcd": must begin with a letter and consist of lower case letters, digits and dashes, because it is the name of a Service`,
+		},
+
+		{
+			name: "environment of etcd",
+			spec: `{size: 3, pod: {etcdEnv: [{name: ETCD_QUOTA_BACKEND_BYTES, value: "1"}, {name: ETCD_AUTO_COMPACTION_RETENTION, value: "1"},
+              {name: ETCD_DATA_DIR, value: has no effect}, {name: HOME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}}`,
+		},
+		{name: "a log somewhere else", spec: "{size: 3, pod: {etcdEnv: [{name: A, value: b}, {name: ETCD_WAL_DIR, value: /var/etcd/wal}]}}", want: env},
+		{name: "a forced new cluster", spec: `{size: 3, pod: {etcdEnv: [{name: ETCD_FORCE_NEW_CLUSTER, value: "true"}]}}`, want: env},
+		{name: "a file of settings", spec: "{size: 3, pod: {etcdEnv: [{name: ETCD_CONFIG_FILE, value: /etc/etcd.yaml}]}}", want: env},
+		{name: "a number of learners", spec: `{size: 3, pod: {etcdEnv: [{name: ETCD_MAX_LEARNERS, value: "1"}]}}`, want: env},
+		{name: "discovery", spec: "{size: 3, pod: {etcdEnv: [{name: ETCD_DISCOVERY, value: x}]}}", want: env},
+		{name: "discovery by DNS", spec: "{size: 3, pod: {etcdEnv: [{name: ETCD_DISCOVERY_SRV, value: example.com}]}}", want: env},
+
+		{name: "a claim without access modes", spec: "{size: 3, pod: {persistentVolumeClaimSpec: {resources: {requests: {storage: 1Gi}}}}}"},
+		{name: "a claim of a file system", spec: "{size: 3, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], volumeMode: Filesystem}}}"},
+		{
+			name: "a claim of a block device", spec: "{size: 3, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], volumeMode: Block}}}",
+			want: "spec.pod.persistentVolumeClaimSpec.volumeMode: Invalid value: must not be Block, because etcd keeps its data in files",
+		},
+		{
+			name: "a claim of one volume for all", spec: "{size: 3, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], volumeName: pv1}}}",
+			want: "spec.pod.persistentVolumeClaimSpec.volumeName: Invalid value: must not be set, because each member needs a volume of its own; use selector to choose among volumes",
 		},
 
 		{name: "cluster domain", spec: "{size: 3, pod: {ClusterDomain: .cluster.local}}"},

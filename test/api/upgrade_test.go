@@ -63,6 +63,13 @@ var oldClusters = []old{
 	{name: "half-tls", spec: `{size: 3, TLS: {static: {operatorSecret: o}}}`, mend: removing("spec", "TLS")},
 	{name: "no-dot", spec: `{size: 3, pod: {ClusterDomain: cluster.local}}`},
 	{name: "with-claim", spec: `{size: 3, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}`},
+	{
+		name: "no-access-modes", spec: `{size: 3, pod: {persistentVolumeClaimSpec: {resources: {requests: {storage: 1Gi}}}}}`,
+		mend: setting([]any{"ReadWriteOnce"}, "spec", "pod", "persistentVolumeClaimSpec", "accessModes"),
+	},
+	{name: "block", spec: `{size: 3, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], volumeMode: Block}}}`},
+	{name: "named-volume", spec: `{size: 1, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], volumeName: pv}}}`},
+	{name: "wal-dir", spec: `{size: 3, pod: {etcdEnv: [{name: ETCD_WAL_DIR, value: /wal}]}}`, mend: removing("spec", "pod", "etcdEnv")},
 	{name: "dotted.name", spec: `{size: 3}`},
 	{name: strings.Repeat("n", 60), spec: `{size: 3}`},
 }

@@ -276,6 +276,20 @@ func TestAPodOfAnotherOperatorIsTakenAsItIs(t *testing.T) {
 	}
 }
 
+func TestAClaimWithoutAccessModesIsOneThatKubernetesTakes(t *testing.T) {
+	for _, tc := range []struct{ have, want []corev1.PersistentVolumeAccessMode }{
+		{nil, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}},
+		{[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}},
+	} {
+		c := example(func(c *v1beta2.EtcdCluster) {
+			c.Spec.Pod = &v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{AccessModes: tc.have}}
+		})
+		if diff := cmp.Diff(tc.want, manifests.Claim(c, "example-a").Spec.AccessModes); diff != "" {
+			t.Errorf("access modes (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestAKeptVolumeIsNobodysAnyMore(t *testing.T) {
 	for _, policy := range []v1beta2.DeletionPolicy{v1beta2.DeletionPolicyDelete, v1beta2.DeletionPolicyRetain} {
 		c := example(everything)

@@ -182,8 +182,34 @@ func versionedSettings(c *v1beta2.EtcdCluster) []corev1.EnvVar {
 const envMaxLearners = "ETCD_MAX_LEARNERS"
 
 // HasRoomForLearners reports whether the pod's etcd was started with room for many
-// learners. Those of other operators were not.
-func HasRoomForLearners(pod *corev1.Pod) bool { return hasEnv(pod, envMaxLearners) }
+// learners. Those of other operators were not, nor those for which the spec asks for fewer.
+func HasRoomForLearners(pod *corev1.Pod) bool {
+	room := 0
+	for _, c := range pod.Spec.Containers {
+		for _, e := range c.Env {
+			if c.Name == ContainerEtcd && e.Name == envMaxLearners { // of two, the last one counts
+				room, _ = strconv.Atoi(e.Value)
+			}
+		}
+	}
+	return room >= MaxLearners
+}
+
+// UnsafeSetting is a setting of etcd in the spec with which no promise can be kept, and why; empty where there is none.
+func UnsafeSetting(c *v1beta2.EtcdCluster) (name, why string) {
+	for _, e := range policyOf(c).EtcdEnv {
+		switch isSet := e.Value != "" || e.ValueFrom != nil; {
+		case !isSet: // etcd does not look at it either
+		case e.Name == "ETCD_WAL_DIR":
+			return e.Name, "a member whose log is somewhere else counts as one that has lost its data"
+		case e.Name == "ETCD_FORCE_NEW_CLUSTER" && e.Value != "false":
+			return e.Name, "each member that restarts would leave its cluster and be one by itself"
+		case e.Name == "ETCD_CONFIG_FILE":
+			return e.Name, "etcd would not read the settings that the operator gives it"
+		}
+	}
+	return "", ""
+}
 
 func hasEnv(pod *corev1.Pod, name string) bool {
 	for _, c := range pod.Spec.Containers {

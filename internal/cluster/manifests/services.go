@@ -100,6 +100,9 @@ func Claim(c *v1beta2.EtcdCluster, member string) *corev1.PersistentVolumeClaim 
 		ObjectMeta: objectMeta(c, member),
 		Spec:       *policyOf(c).PersistentVolumeClaimSpec.DeepCopy(),
 	}
+	if len(claim.Spec.AccessModes) == 0 { // which Kubernetes refuses
+		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	}
 	mark(c, claim)
 	AdjustOwner(c, claim)
 	return claim

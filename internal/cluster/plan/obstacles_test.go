@@ -94,6 +94,44 @@ func TestVolumesGrowLast(t *testing.T) {
 	})
 }
 
+// An object from before the rule that refuses them may have settings with which members that are well count as lost.
+func TestUnsafeSettingsOfEtcdStopEverything(t *testing.T) {
+	with := func(name, value string) func(*scene) {
+		return func(s *scene) {
+			s.Cluster.Spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: name, Value: value}}}
+			s.losePod("c-c")
+		}
+	}
+	check(t, map[string]planCase{
+		"another folder for the log":         {change: with("ETCD_WAL_DIR", "/var/etcd/wal"), want: "wait: InvalidSpec"},
+		"a cluster of its own":               {change: with("ETCD_FORCE_NEW_CLUSTER", "true"), want: "wait: InvalidSpec"},
+		"which is not asked for":             {change: with("ETCD_FORCE_NEW_CLUSTER", "false"), want: "Remove c-c"},
+		"settings in a file":                 {change: with("ETCD_CONFIG_FILE", "/etc/etcd.yaml"), want: "wait: InvalidSpec"},
+		"nothing that etcd would look at":    {change: with("ETCD_CONFIG_FILE", ""), want: "Remove c-c"},
+		"settings that are nobody's concern": {change: with("ETCD_QUOTA_BACKEND_BYTES", "1"), want: "Remove c-c"},
+	})
+}
+
+// etcd takes no more learners at a time than its members were started for.
+func TestLearnersJoinOneByOneWhereTheSpecLeavesNoRoomForMore(t *testing.T) {
+	growing := func(room string) *scene {
+		s := three()
+		s.Cluster.Spec.Size = 5
+		s.Cluster.Spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_MAX_LEARNERS", Value: room}}}
+		s.made.Spec.Pod = s.Cluster.Spec.Pod
+		s.Pods, s.Etcd.Membership.Members = nil, nil
+		for _, name := range []string{"c-a", "c-b", "c-c"} {
+			s.addMember(name)
+		}
+		s.unstarted("c-d", true)
+		return s
+	}
+	check(t, map[string]planCase{
+		"one":  {scene: growing("1"), want: "Create *v1.Pod c-d"},
+		"many": {scene: growing("7"), want: "AddMember c-new as learner"},
+	})
+}
+
 // Nor do resources that Kubernetes does not let a pod have.
 func TestResourcesAreChangedAfterWhatMatters(t *testing.T) {
 	more := func(s *scene) { withCPU(s, "100m"); s.Cluster.Spec.Pod.Resources = cpu("200m") }

@@ -154,6 +154,7 @@ func (p *planner) again(d time.Duration) {
 
 func (p *planner) mayAct() *Step {
 	c := p.cluster
+	unsafe, why := manifests.UnsafeSetting(c)
 	switch {
 	case c.DeletionTimestamp != nil:
 		p.stop(Deleting, "the object is being deleted; Kubernetes removes what belongs to it")
@@ -163,6 +164,8 @@ func (p *planner) mayAct() *Step {
 		p.stop(InvalidSpec, "spec.version %q is no version of etcd: set it to one such as %s", c.Spec.Version, etcdversion.Default)
 	case c.Spec.TLS.IsSecureClient() && (c.Spec.TLS.Static.Member == nil || c.Spec.TLS.Static.Member.ServerSecret == ""):
 		p.stop(InvalidSpec, "spec.TLS.static.operatorSecret is set: set spec.TLS.static.member.serverSecret too")
+	case unsafe != "":
+		p.stop(InvalidSpec, "spec.pod.etcdEnv contains %s: remove it, because %s", unsafe, why)
 	case c.Spec.Paused:
 		p.stop(Paused, "spec.paused is true: nothing is changed, status is kept up to date%s", p.restoreWaits())
 	case len(p.s.Taken()) > 0 && p.isNothingThere():

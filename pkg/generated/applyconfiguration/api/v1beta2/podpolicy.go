@@ -34,7 +34,8 @@ type PodPolicyApplyConfiguration struct {
 	// sets by a flag (data directory, URLs, initial cluster, certificates) cannot be changed here.
 	EtcdEnv []v1.EnvVar `json:"etcdEnv,omitempty"`
 	// Claim for the volume of each member. Without it, members keep their data in an emptyDir, which
-	// goes away with the pod. Only a larger storage request can be asked for later.
+	// goes away with the pod. Only a larger storage request can be asked for later. Without accessModes
+	// it is ReadWriteOnce.
 	PersistentVolumeClaimSpec *v1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 	// Annotations to add to the pods. "etcd.version" is reserved.
 	Annotations map[string]string `json:"annotations,omitempty"`
