@@ -277,7 +277,9 @@ func TestAPodOfAnotherOperatorIsTakenAsItIs(t *testing.T) {
 }
 
 func TestAClaimWithoutAccessModesIsOneThatKubernetesTakes(t *testing.T) {
-	for _, tc := range []struct{ have, want []corev1.PersistentVolumeAccessMode }{
+	for _, tc := range []struct {
+		have, want []corev1.PersistentVolumeAccessMode
+	}{
 		{nil, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}},
 		{[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}},
 	} {

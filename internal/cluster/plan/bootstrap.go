@@ -297,21 +297,44 @@ func (p *planner) waitForSeed(pod *corev1.Pod) {
 // secretsThere reports whether the secrets that new pods mount are complete.
 func (p *planner) secretsThere() bool {
 	for _, need := range manifests.SecretsOf(p.cluster) {
-		secret := p.s.Secrets[need.Name]
-		switch missing := need.Files.Missing(secret.Keys); {
-		case !secret.Exists:
-			p.stop(WaitingForSecret, "secret %s (%s) does not exist in namespace %s: create it with the entries %s, %s and %s",
-				need.Name, need.Field, p.cluster.Namespace, need.Files.Cert, need.Files.Key, need.Files.CA)
-		case len(missing) > 0:
-			p.stop(WaitingForSecret, "secret %s (%s) has no entry %s: add it", need.Name, need.Field, missing[0])
-		case secret.Problem != "":
-			p.stop(WaitingForSecret, "secret %s (%s): %s", need.Name, need.Field, secret.Problem)
-		default:
+		if why := p.lacking(need); why != "" {
+			p.stop(WaitingForSecret, "%s", why)
+			return false
+		}
+	}
+	return true
+}
+
+// secretsToComeBack is secretsThere for the pod of a member that has run before. Made while a secret is not
+// there, it would look for its files under the wrong names for good, and etcd would crash until the member is
+// given up. What only the operator reads has to be there for the pod to start, and no more.
+func (p *planner) secretsToComeBack() bool {
+	for _, need := range manifests.SecretsOf(p.cluster) {
+		why := p.lacking(need)
+		if why == "" || (need.Files == manifests.OperatorFiles && p.s.Secrets[need.Name].Exists) {
 			continue
+		}
+		if !p.planIs(WaitingForSecret) {
+			p.refuse(WaitingForSecret, "%s", why)
 		}
 		return false
 	}
 	return true
+}
+
+// lacking says what a secret lacks; empty where it is complete.
+func (p *planner) lacking(need manifests.SecretNeed) string {
+	secret := p.s.Secrets[need.Name]
+	switch missing := need.Files.Missing(secret.Keys); {
+	case !secret.Exists:
+		return fmt.Sprintf("secret %s (%s) does not exist in namespace %s: create it with the entries %s, %s and %s",
+			need.Name, need.Field, p.cluster.Namespace, need.Files.Cert, need.Files.Key, need.Files.CA)
+	case len(missing) > 0:
+		return fmt.Sprintf("secret %s (%s) has no entry %s: add it", need.Name, need.Field, missing[0])
+	case secret.Problem != "":
+		return fmt.Sprintf("secret %s (%s): %s", need.Name, need.Field, secret.Problem)
+	}
+	return ""
 }
 
 func (p *planner) secretKeys(name string) []string { return p.s.Secrets[name].Keys }

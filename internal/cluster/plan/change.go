@@ -386,6 +386,9 @@ func (p *planner) roll() *Step {
 	if m == nil {
 		return nil
 	}
+	if p.needsNewPod(m.Pod) && !p.secretsForNewPods() {
+		return nil // it could not come back
+	}
 	if p.byNewMember(m) {
 		return p.leaveFirst(m)
 	}

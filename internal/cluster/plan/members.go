@@ -286,6 +286,14 @@ func (p *planner) secretsForNewPods() bool {
 	return ok
 }
 
+// secretsFor reports whether the pod that a member lacks can be made.
+func (p *planner) secretsFor(m *snapshot.Member) bool {
+	if m.HasStarted() {
+		return p.secretsToComeBack()
+	}
+	return p.secretsForNewPods()
+}
+
 // pods gives every member on the list its pod. What has to be made for several is made at once.
 func (p *planner) pods() *Step {
 	var first *Step
@@ -294,7 +302,7 @@ func (p *planner) pods() *Step {
 		if m.InEtcd == nil || m.Name == "" || p.gone(m) != "" || m.IsTerminating() {
 			continue
 		}
-		if m.Pod == nil && !m.HasStarted() && !p.secretsForNewPods() {
+		if m.Pod == nil && !p.secretsFor(m) {
 			return first
 		}
 		step := p.podOf(m)

@@ -16,6 +16,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
 )
 
 // asVersion lets all members have been made for, and run, a version.
@@ -129,6 +130,47 @@ func TestLearnersJoinOneByOneWhereTheSpecLeavesNoRoomForMore(t *testing.T) {
 	check(t, map[string]planCase{
 		"one":  {scene: growing("1"), want: "Create *v1.Pod c-d"},
 		"many": {scene: growing("7"), want: "AddMember c-new as learner"},
+	})
+}
+
+// A pod that is made while a secret is not there looks for its files under the wrong names for good.
+func TestNoPodIsMadeWithoutItsSecrets(t *testing.T) {
+	secured := func(keys ...string) *scene {
+		s := three().withVolumes()
+		withPeerTLS(s)
+		s.made.Spec.TLS = s.Cluster.Spec.TLS
+		for i := range s.Pods {
+			s.Pods[i].Annotations[manifests.AnnotationPolicy] = manifests.Fingerprint(s.made)
+		}
+		if keys != nil {
+			s.Secrets = map[string]snapshot.Secret{"peer": {Exists: true, Keys: keys}}
+		}
+		return s
+	}
+	standard := []string{"tls.crt", "tls.key", "ca.crt"}
+	gone := func(s *scene) { s.losePod("c-c") }
+	noQuorum := func(s *scene) { gone(s); s.silence("c-b") }
+	renamed := func(s *scene) {
+		s.Cluster = s.Cluster.DeepCopy()
+		s.Cluster.Spec.TLS.Static.Member.PeerSecret = "other"
+		drained(s, "c-b", 2*time.Second)
+	}
+	withClientTLS := func(operator snapshot.Secret) *scene {
+		s := secured(standard...)
+		s.Cluster.Spec.TLS.Static.Member.ServerSecret, s.Cluster.Spec.TLS.Static.OperatorSecret = "peer", "operator"
+		s.Secrets["operator"] = operator
+		return s
+	}
+	check(t, map[string]planCase{
+		"with it":                              {scene: secured(standard...), change: gone, want: "Create *v1.Pod c-c"},
+		"without it":                           {scene: secured(), change: gone, want: "wait: WaitingForSecret"},
+		"with half of it":                      {scene: secured("tls.crt"), change: gone, want: "wait: WaitingForSecret"},
+		"with it and no quorum":                {scene: secured(standard...), change: noQuorum, want: "Create *v1.Pod c-c"},
+		"without it and no quorum":             {scene: secured(), change: noQuorum, want: "wait: WaitingForSecret"},
+		"nor is one deleted for another":       {scene: secured(standard...), change: renamed, want: "wait: WaitingForSecret"},
+		"members that run are left alone":      {scene: secured(), want: "at rest"},
+		"the operator's own has to be there":   {scene: withClientTLS(snapshot.Secret{}), change: gone, want: "wait: WaitingForSecret"},
+		"but what is in it is no matter of it": {scene: withClientTLS(snapshot.Secret{Exists: true, Problem: "no pair"}), change: gone, want: "Create *v1.Pod c-c"},
 	})
 }
 

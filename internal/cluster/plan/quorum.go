@@ -107,10 +107,10 @@ func (p *planner) revive() *Step {
 		if m.Claim == nil || m.Claim.DeletionTimestamp != nil {
 			continue
 		}
-		if m.Pod == nil {
+		if m.Pod == nil && p.secretsToComeBack() {
 			return p.createPod(m, "give the member its pod back, on its own volume", EventRecreated)
 		}
-		if isFinished(m.Pod) && m.Pod.DeletionTimestamp == nil {
+		if m.Pod != nil && isFinished(m.Pod) && m.Pod.DeletionTimestamp == nil {
 			return &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "the pod has ended; the member gets a new one on its own volume"}
 		}
 	}
