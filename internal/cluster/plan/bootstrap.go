@@ -249,16 +249,22 @@ func (p *planner) seedGone(record *v1beta2.BootstrapStatus, seed *snapshot.Membe
 func (p *planner) seedLost(record *v1beta2.BootstrapStatus) {
 	p.stop(SeedLost, "pod %s, which was to start the cluster, is gone, and what it may have stored with it%s; no second cluster is started by itself: "+
 		"delete the object and create it again, restore a backup with a new EtcdRestore, or %sset the annotation %s=%s to start over with an empty cluster",
-		record.Seed, p.keptVolumes(), p.clearAway(record), manifests.AnnotationBootstrapAgain, record.Seed)
+		record.Seed, p.keptVolumes(), p.clearAway(), manifests.AnnotationBootstrapAgain, record.Seed)
 }
 
-// clearAway says what is left of the first member, and has to go before anybody starts over.
-func (p *planner) clearAway(record *v1beta2.BootstrapStatus) string {
-	seed := p.member(record.Seed)
-	if seed == nil || seed.Claim == nil {
+// clearAway says what is left of the cluster, or of one before it, and has to go before anybody starts over.
+func (p *planner) clearAway() string {
+	var left []string
+	for _, claim := range slices.Concat(p.s.Claims, p.s.Former.Claims) {
+		left = append(left, "the volume claim "+claim.Name)
+	}
+	for _, pod := range slices.Concat(p.s.Pods, p.s.Former.Pods) {
+		left = append(left, "the pod "+pod.Name)
+	}
+	if len(left) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("delete the volume claim %s and the pod of that name and ", seed.Claim.Name)
+	return "delete " + strings.Join(left, ", ") + " and then "
 }
 
 // seedHeld: the pod that was to start the cluster is being replaced for a corrected spec.

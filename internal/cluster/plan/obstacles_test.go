@@ -174,6 +174,42 @@ func TestNoPodIsMadeWithoutItsSecrets(t *testing.T) {
 	})
 }
 
+// Consent to start over counts only while nothing is left: the advice to give it names what has to go.
+func TestTheAdviceToStartOverWorks(t *testing.T) {
+	former := func(s *scene) {
+		s.Former.Claims = []corev1.PersistentVolumeClaim{*manifests.Claim(three().withVolumes().Cluster, "c-old")}
+	}
+	lost := func(change func(*scene)) *scene {
+		s := three()
+		s.Pods, s.Etcd = nil, snapshot.Etcd{}
+		change(s)
+		return s
+	}
+	seedless := func() *scene {
+		s := recorded("pod-c-a")
+		former(s)
+		return s
+	}
+	consent := func(s *scene) { s.Cluster.Annotations = map[string]string{manifests.AnnotationBootstrapAgain: "c-a"} }
+	for name, tc := range map[string]struct {
+		scene *scene
+		want  string
+	}{
+		"nothing is left":         {lost(func(*scene) {}), "or set the annotation " + manifests.AnnotationBootstrapAgain + "=c-a "},
+		"a volume before is left": {lost(former), "or delete the volume claim c-old and then set the annotation "},
+		"the seed is lost":        {seedless(), "or delete the volume claim c-old and then set the annotation "},
+	} {
+		if p := plan.Next(tc.scene.Snapshot); p.Step != nil || !strings.Contains(p.Waits[0].Message, tc.want) {
+			t.Errorf("%s: the plan is %s, with %+v", name, shortly(p), p.Waits)
+		}
+		tc.scene.Former = snapshot.Former{}
+		consent(tc.scene)
+		if got := shortly(plan.Next(tc.scene.Snapshot)); got != "Record" {
+			t.Errorf("%s: once that is done, the plan is %s", name, got)
+		}
+	}
+}
+
 // Nor do resources that Kubernetes does not let a pod have.
 func TestResourcesAreChangedAfterWhatMatters(t *testing.T) {
 	more := func(s *scene) { withCPU(s, "100m"); s.Cluster.Spec.Pod.Resources = cpu("200m") }

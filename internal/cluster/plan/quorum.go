@@ -58,8 +58,8 @@ func (p *planner) quorum() *Step {
 	case step != nil:
 		return step
 	case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:
-		p.stop(AllDataLost, "no pod and no volume of the cluster is left, and no second cluster is started over a lost one: restore a backup with an EtcdRestore, "+
-			"or set the annotation %s=%s to start over with an empty cluster. %s", manifests.AnnotationBootstrapAgain, p.cluster.Status.Bootstrap.Seed, advice)
+		p.stop(AllDataLost, "no pod and no volume of the cluster is left%s, and no second cluster is started over a lost one: restore a backup with an EtcdRestore, "+
+			"or %sset the annotation %s=%s to start over with an empty cluster. %s", p.keptVolumes(), p.clearAway(), manifests.AnnotationBootstrapAgain, p.cluster.Status.Bootstrap.Seed, advice)
 	default:
 		p.stop(QuorumLost, "%d of %d members answer, %d are needed to agree; nothing is removed or deleted. %s "+
 			"It goes on by itself as soon as enough members are back. %s", answering, known, snapshot.Quorum(known), p.whoIsMissing(), advice)

@@ -242,7 +242,7 @@ func (p *planner) createFilled(record *v1beta2.BootstrapStatus, seed *snapshot.M
 		}
 	} else if p.formerPod(from.Member) == nil && (seed == nil || seed.Claim == nil) {
 		p.stop(SeedLost, "the pod of the first member %s is gone with the data that it had from the survivor %s, whose pod had been deleted for it%s: restore a backup with an EtcdRestore, "+
-			"or set the annotation %s=%s to start over with an empty cluster", record.Seed, from.Member, p.keptVolumes(), manifests.AnnotationBootstrapAgain, record.Seed)
+			"or %sset the annotation %s=%s to start over with an empty cluster", record.Seed, from.Member, p.keptVolumes(), p.clearAway(), manifests.AnnotationBootstrapAgain, record.Seed)
 		return nil
 	}
 	return p.createSeed(record, seed)
