@@ -94,7 +94,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	observer := &observe.Observer{
 		Etcd:        pool,
-		Secrets:     &observe.Secrets{Metadata: mgr.GetClient(), Contents: live},
+		Secrets:     &observe.Secrets{Metadata: mgr.GetClient(), Contents: live, Now: time.Now},
 		HelperImage: o.HelperImage,
 		Now:         time.Now,
 		Random:      func() (string, string) { return utilrand.String(10), uuid.NewString() },

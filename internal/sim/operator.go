@@ -56,7 +56,7 @@ func startOperator(w *World) *operator {
 		Cached: o.cache, Live: live,
 		Observer: &observe.Observer{
 			Etcd:        connector,
-			Secrets:     &observe.Secrets{Metadata: o.cache, Contents: live},
+			Secrets:     &observe.Secrets{Metadata: o.cache, Contents: live, Now: o.now},
 			HelperImage: "operator:dev",
 			Now:         o.now,
 			Random:      w.random,

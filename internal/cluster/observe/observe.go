@@ -167,6 +167,7 @@ func find[T client.Object](ctx context.Context, r client.Reader, c *v1beta2.Etcd
 }
 
 func (o *Observer) secrets(ctx context.Context, _ client.Reader, s *snapshot.Snapshot) error {
+	o.Secrets.LetGo()
 	names := manifests.TicketsOf(s.Cluster)
 	for _, need := range manifests.SecretsOf(s.Cluster) {
 		names = append(names, need.Name)

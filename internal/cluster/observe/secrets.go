@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +31,8 @@ type SecretSource interface {
 	Look(ctx context.Context, namespace, name string) (snapshot.Secret, error)
 	// Identity makes the operator's client identity of a secret.
 	Identity(ctx context.Context, namespace, name string) (*etcd.TLS, error)
+	// LetGo forgets what nobody has looked at for a while.
+	LetGo()
 }
 
 // Secrets is a SecretSource that reads a secret's content only when its metadata, of
@@ -40,12 +43,19 @@ type Secrets struct {
 	Metadata client.Reader
 	// Contents reads secrets from the API server.
 	Contents client.Reader
+	// Now is the clock.
+	Now func() time.Time
 
-	mu   sync.Mutex
-	seen map[types.NamespacedName]seenSecret
+	mu    sync.Mutex
+	seen  map[types.NamespacedName]seenSecret
+	swept time.Time
 }
 
+// unusedAfter is how long what was read of a secret is kept without anybody looking at it.
+const unusedAfter = 10 * time.Minute
+
 type seenSecret struct {
+	lastUsed time.Time
 	version  string
 	keys     []string
 	identity *etcd.TLS
@@ -87,6 +97,10 @@ func (s *Secrets) read(ctx context.Context, key types.NamespacedName) (*seenSecr
 	}
 	s.mu.Lock()
 	known, ok := s.seen[key]
+	if ok {
+		known.lastUsed = s.Now()
+		s.seen[key] = known
+	}
 	s.mu.Unlock()
 	if ok && known.version == meta.ResourceVersion {
 		return &known, nil
@@ -99,7 +113,7 @@ func (s *Secrets) read(ctx context.Context, key types.NamespacedName) (*seenSecr
 		}
 		return nil, err
 	}
-	fresh := seenSecret{version: secret.ResourceVersion, keys: slices.Sorted(maps.Keys(secret.Data))}
+	fresh := seenSecret{lastUsed: s.Now(), version: secret.ResourceVersion, keys: slices.Sorted(maps.Keys(secret.Data))}
 	identity, err := identityOf(secret)
 	switch {
 	case errors.Is(err, errNoClientCertificate):
@@ -122,6 +136,18 @@ func (s *Secrets) forget(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.seen, key)
+}
+
+// LetGo implements SecretSource: private keys of clusters that are gone do not stay in memory.
+func (s *Secrets) LetGo() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.Now()
+	if now.Sub(s.swept) < unusedAfter/10 {
+		return
+	}
+	s.swept = now
+	maps.DeleteFunc(s.seen, func(_ types.NamespacedName, known seenSecret) bool { return now.Sub(known.lastUsed) > unusedAfter })
 }
 
 var errNoClientCertificate = errors.New("it has no client certificate")
