@@ -208,7 +208,7 @@ func (p *planner) fill(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *
 		p.stop(Restoring, "waiting for the old pod %s to be gone", pod.Name)
 	case manifests.MayStart(pod):
 		p.stop(NameTaken, "pod %s was let start by somebody else than this operator: delete it", pod.Name)
-	case isFinished(pod) || manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod) || p.isHeldUpByResources(pod):
+	case isFinished(pod) || p.isFilledForAnotherSpec(pod):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "make the pod of the first member, which has not started, anew"}
 	case restored(pod) == nil:
 		return p.watchFilling(pod)
@@ -226,10 +226,10 @@ func (p *planner) fill(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *
 	return nil
 }
 
-// isHeldUpByResources reports whether the spec's resources have changed for a pod whose data is not made yet.
-// One that has its data keeps it, and is given its resources once it serves.
-func (p *planner) isHeldUpByResources(pod *corev1.Pod) bool {
-	return restored(pod) == nil && manifests.NeedsResources(p.cluster, pod)
+// isFilledForAnotherSpec reports whether the spec has changed for a pod which has not started. For other resources,
+// which may keep it from a node, it is not given up once it has its data: it gets them when it serves.
+func (p *planner) isFilledForAnotherSpec(pod *corev1.Pod) bool {
+	return manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod) || (restored(pod) == nil && manifests.NeedsResources(p.cluster, pod))
 }
 
 // createFilled makes the pod of the first member, in which its data is made.
