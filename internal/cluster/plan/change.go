@@ -251,6 +251,9 @@ func (p *planner) disrupted() *snapshot.Member {
 		candidate = p.victim()
 	default:
 		candidate = p.nextToRoll()
+		if candidate != nil && p.needsNewPod(candidate.Pod) && !p.secretsToComeBack() {
+			return nil
+		}
 	}
 	if candidate == nil || !p.othersWell(candidate) {
 		return nil
@@ -385,9 +388,6 @@ func (p *planner) roll() *Step {
 	m := p.disrupted()
 	if m == nil {
 		return nil
-	}
-	if p.needsNewPod(m.Pod) && !p.secretsForNewPods() {
-		return nil // it could not come back
 	}
 	if p.byNewMember(m) {
 		return p.leaveFirst(m)

@@ -153,7 +153,6 @@ func TestNoPodIsMadeWithoutItsSecrets(t *testing.T) {
 	renamed := func(s *scene) {
 		s.Cluster = s.Cluster.DeepCopy()
 		s.Cluster.Spec.TLS.Static.Member.PeerSecret = "other"
-		drained(s, "c-b", 2*time.Second)
 	}
 	withClientTLS := func(operator snapshot.Secret) *scene {
 		s := secured(standard...)
@@ -168,6 +167,7 @@ func TestNoPodIsMadeWithoutItsSecrets(t *testing.T) {
 		"with it and no quorum":                {scene: secured(standard...), change: noQuorum, want: "Create *v1.Pod c-c"},
 		"without it and no quorum":             {scene: secured(), change: noQuorum, want: "wait: WaitingForSecret"},
 		"nor is one deleted for another":       {scene: secured(standard...), change: renamed, want: "wait: WaitingForSecret"},
+		"which gets its clients back":          {scene: secured(standard...), change: func(s *scene) { renamed(s); drained(s, "c-b", 2*time.Second) }, want: "Change *v1.Pod c-b"},
 		"members that run are left alone":      {scene: secured(), want: "at rest"},
 		"the operator's own has to be there":   {scene: withClientTLS(snapshot.Secret{}), change: gone, want: "wait: WaitingForSecret"},
 		"but what is in it is no matter of it": {scene: withClientTLS(snapshot.Secret{Exists: true, Problem: "no pair"}), change: gone, want: "Create *v1.Pod c-c"},
