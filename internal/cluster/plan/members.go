@@ -347,10 +347,12 @@ func (p *planner) podOf(m *snapshot.Member) *Step {
 
 // madeForAnotherSpec reports whether a pod that is made now would be another one. A
 // member that has not joined has nothing to lose, and may be waiting for what the
-// change corrects.
+// change corrects. Resources did not keep one from running in which etcd was started.
 func (p *planner) madeForAnotherSpec(pod *corev1.Pod) bool {
 	c := p.effective()
-	return manifests.NeedsOtherPod(c, pod) || manifests.NeedsImage(c, pod)
+	etcd := etcdStatus(pod)
+	isHeldUp := etcd == nil || etcd.ContainerID == ""
+	return manifests.NeedsReplacing(c, pod) || manifests.NeedsImage(c, pod) || (isHeldUp && manifests.NeedsResources(c, pod))
 }
 
 // wasStarted reports whether a member had started when the cluster last had a majority.

@@ -269,6 +269,13 @@ func TestCorrectedResourcesReachAMemberThatTheyHeldUp(t *testing.T) {
 			})
 		}
 	}
+	joins := func(s *scene) {
+		s.Cluster.Spec.Size = 4
+		s.Budget = manifests.Budget(s.Cluster, 3)
+		s.unstarted("c-d", true)
+		s.addPod("c-d")
+		tooLargePod(s, s.pod("c-d"))
+	}
 	held := func(pod *corev1.Pod) { pod.Finalizers = []string{manifests.FinalizerSeed} }
 	serves := func(pod *corev1.Pod) {
 		pod.Spec.NodeName = "n"
@@ -279,7 +286,8 @@ func TestCorrectedResourcesReachAMemberThatTheyHeldUp(t *testing.T) {
 		"and deleted":                    {scene: recorded("pod-c-a"), change: seed(held), want: "Delete *v1.Pod c-a"},
 		"not one that runs":              {scene: recorded("pod-c-a"), change: seed(serves), want: "wait: SeedStarting"},
 		"a gated one is simply deleted":  {scene: recorded(""), change: func(s *scene) { seedPod(s, func(pod *corev1.Pod) { tooLargePod(s, pod) }) }, want: "Delete *v1.Pod c-a"},
-		"a learner that has not started": {change: func(s *scene) { s.unstarted("c-d", true); s.addPod("c-d"); tooLargePod(s, s.pod("c-d")) }, want: "Delete *v1.Pod c-d"},
+		"a learner that has not started": {change: func(s *scene) { joins(s); s.pod("c-d").Status.ContainerStatuses = nil }, want: "Delete *v1.Pod c-d"},
+		"not one that is about to":       {change: joins, want: "wait: MemberJoining"},
 		"a member with a volume":         {scene: three().withVolumes(), change: func(s *scene) { tooLarge(s, "c-c") }, want: "Delete *v1.Pod c-c"},
 		"the same without quorum":        {scene: three().withVolumes(), change: func(s *scene) { tooLarge(s, "c-c"); s.silence("c-b") }, want: "Delete *v1.Pod c-c"},
 		"not one that is not held up": {scene: three().withVolumes(), change: func(s *scene) {
