@@ -194,7 +194,7 @@ func reservedLabel(k string) bool {
 
 func reservedAnnotation(k string) bool {
 	switch k {
-	case AnnotationVersion, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained, AnnotationRestarting, AnnotationStart:
+	case AnnotationVersion, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained, AnnotationRestarting, AnnotationRestarts, AnnotationStart:
 		return true
 	}
 	return false

@@ -48,6 +48,9 @@ const (
 	// replaced by one of another image: until it is, the old etcd still
 	// answers and must not be taken for the new one.
 	AnnotationRestarting = "etcd.database.coreos.com/restarting"
+	// AnnotationRestarts is how often etcd had been restarted when it was last seen
+	// well: only restarts after that are crashes in a row.
+	AnnotationRestarts = "etcd.database.coreos.com/restarts"
 	// AnnotationDrained says since when a pod is kept out of the client service.
 	AnnotationDrained = "etcd.database.coreos.com/drained-since"
 	// AnnotationStart is the operator's word that the seed of a restored cluster may
