@@ -16,6 +16,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
 // asVersion lets all members have been made for, and run, a version.
@@ -133,6 +134,47 @@ func TestAClusterThatWasTakenOverWithoutItsMajorityIsSaidToHaveLostIt(t *testing
 	if got := shortly(plan.Next(s.Snapshot)); got != "wait: QuorumLost" {
 		t.Errorf("plan: %s", got)
 	}
+}
+
+// Learners have no vote: they neither make a majority nor are missing in one.
+func TestLearnersAreNoPartOfAMajority(t *testing.T) {
+	// lose takes the majority away, and leaves the roles that the members had.
+	lose := func(s *scene, silent []string, roles map[string]v1beta2.MemberRole) {
+		leaderless(s)
+		for _, name := range silent {
+			delete(s.Etcd.Status, name)
+		}
+		s.Cluster.Status.MemberStatuses = nil
+		for name, role := range roles {
+			s.Cluster.Status.MemberStatuses = append(s.Cluster.Status.MemberStatuses, v1beta2.MemberStatus{Name: name, Role: role})
+			if role == v1beta2.MemberRoleLearner && s.Etcd.Status[name].MemberID != 0 {
+				s.status(name, func(m *etcd.Status) { m.Learner = true })
+			}
+		}
+	}
+	const voter, learner, unstarted = v1beta2.MemberRoleVoter, v1beta2.MemberRoleLearner, v1beta2.MemberRoleUnstarted
+	check(t, map[string]planCase{
+		"two learners survive the only voter": {change: func(s *scene) {
+			lose(s, []string{"c-a"}, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": learner, "c-c": learner})
+		}, want: "wait: QuorumLost"},
+		"the only voter answers": {change: func(s *scene) {
+			lose(s, nil, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": learner, "c-c": learner})
+		}, want: "wait: NoLeader"},
+		"two of three elect a leader while two more join": {change: func(s *scene) {
+			lose(s, []string{"c-c"}, map[string]v1beta2.MemberRole{"c-a": v1beta2.MemberRoleLeader, "c-b": voter, "c-c": voter, "c-d": unstarted, "c-e": learner})
+		}, want: "wait: NoLeader"},
+		"one of three does not": {change: func(s *scene) {
+			lose(s, []string{"c-b", "c-c"}, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": voter, "c-c": voter, "c-d": unstarted})
+		}, want: "wait: QuorumLost"},
+		"a learner that got its vote since then": {change: func(s *scene) {
+			lose(s, []string{"c-c"}, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": learner, "c-c": voter})
+			s.status("c-b", func(m *etcd.Status) { m.Learner = false })
+		}, want: "wait: NoLeader"},
+		"before there were learners all had a vote": {change: func(s *scene) {
+			s.version("3.3.27")
+			lose(s, []string{"c-b", "c-c"}, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": unstarted})
+		}, want: "wait: QuorumLost"},
+	})
 }
 
 // Members are kept apart by whoever asked for it.
