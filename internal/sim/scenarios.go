@@ -135,6 +135,8 @@ func Scenarios() []Scenario {
 		with(Scenario{Name: "create 3.5", Options: Options{Version: "3.5.35"}}),
 		with(Scenario{Name: "scale up", Options: emptyDir}, scale(5)),
 		with(Scenario{Name: "scale up from one", Options: Options{Size: 1, Volumes: true}}, scale(3)),
+		with(Scenario{Name: "scale up beyond a quota and back", Options: volumes},
+			begin(Act{Name: "quota", Do: func(w *World) { w.Kube.PodQuota = 3 }}, atOnce), begin(scale(5), reason("StepFailed")), scale(3)),
 		with(Scenario{Name: "scale down", Options: Options{Size: 5}}, scale(3)),
 		with(Scenario{Name: "scale down to one", Options: volumes}, scale(1)),
 		with(Scenario{Name: "the last one crashes before anything is written", Options: Options{Size: 2, Volumes: true}},

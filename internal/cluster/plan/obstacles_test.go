@@ -136,6 +136,27 @@ func TestAClusterThatWasTakenOverWithoutItsMajorityIsSaidToHaveLostIt(t *testing
 	}
 }
 
+// A pod that the API server refuses, by a quota for example, keeps nobody from taking back what he asked for.
+func TestAMemberThatHasNotStartedIsTakenBack(t *testing.T) {
+	fits := func(s *scene, size int) { s.Cluster.Spec.Size = size; s.Budget = manifests.Budget(s.Cluster, 2) }
+	check(t, map[string]planCase{
+		"one":                          {change: func(s *scene) { fits(s, 3); s.unstarted("c-d", true) }, want: "Remove c-d"},
+		"one of two":                   {change: func(s *scene) { fits(s, 3); s.unstarted("c-d", true); s.unstarted("c-e", true) }, want: "Remove c-d"},
+		"not while it is wanted":       {change: func(s *scene) { fits(s, 4); s.unstarted("c-d", true) }, want: "Create *v1.Pod c-d"},
+		"the one without a pod before": {change: func(s *scene) { fits(s, 4); s.unstarted("c-d", true); s.addPod("c-d"); s.unstarted("c-e", true) }, want: "Remove c-e"},
+		"one with a vote":              {change: func(s *scene) { fits(s, 3); s.version("3.3.27"); s.unstarted("c-d", false) }, want: "Remove c-d"},
+		"not the successor of another": {change: func(s *scene) {
+			s.Cluster.Spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "A", Value: "b"}}}
+			s.unstarted("c-d", true)
+		}, want: "Create *v1.Pod c-d"},
+		"members with data have their pods first": {scene: three().withVolumes(), change: func(s *scene) {
+			fits(s, 4)
+			s.losePod("c-c")
+			s.unstarted("c-0", true)
+		}, want: "Create *v1.Pod c-c"},
+	})
+}
+
 // Learners have no vote: they neither make a majority nor are missing in one.
 func TestLearnersAreNoPartOfAMajority(t *testing.T) {
 	// lose takes the majority away, and leaves the roles that the members had.

@@ -90,7 +90,8 @@ func Next(s *snapshot.Snapshot) Plan {
 		p.promote,
 		p.giveUpLearner,
 		p.giveUpVoter,
-		// Members that are missing.
+		// Members that are missing, or not wanted after all.
+		p.changeOfMind,
 		p.grow,
 		p.pods,
 		p.watchMembers,

@@ -59,6 +59,8 @@ type Kube struct {
 
 	// Pullable tells whether an image can be had; nil for all.
 	Pullable func(image string) bool
+	// PodQuota is how many pods the API server takes; zero for any number.
+	PodQuota int
 	// LocalVolumes are bound to the node they were made on.
 	LocalVolumes bool
 	// Snapshot gives what can be fetched from a URL; nil where there is nothing.
@@ -245,6 +247,9 @@ func (k *Kube) Create(object client.Object) error {
 	kind := KindOf(object)
 	if k.Find(kind, object.GetName()) != nil {
 		return apierrors.NewAlreadyExists(resource(kind), object.GetName())
+	}
+	if kind == Pods && k.PodQuota > 0 && len(k.All(Pods)) >= k.PodQuota {
+		return apierrors.NewForbidden(resource(kind), object.GetName(), errQuota)
 	}
 	k.uids++
 	object.SetUID(types.UID("uid-" + strconv.Itoa(k.uids)))
