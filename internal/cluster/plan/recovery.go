@@ -109,8 +109,10 @@ func (p *planner) mayComeBack() []string {
 }
 
 // provenGone says why a member's data does not exist any more; empty where it may. That a
-// node does not answer, or that etcd crashes, proves nothing. A member without a pod and
-// without a volume is not among those that are asked about: nothing is left of it.
+// node does not answer, or that etcd crashes, proves nothing. Nor does a pod that is being
+// deleted: Kubernetes deletes those on a node that it cannot reach, and etcd runs on there; where
+// the node can be reached, the pod is gone in a moment. A member without a pod and without a
+// volume is not among those that are asked about: nothing is left of it.
 func (p *planner) provenGone(m *snapshot.Member) string {
 	if why := lostVolume(m.Claim); why != "" {
 		return why
@@ -122,7 +124,7 @@ func (p *planner) provenGone(m *snapshot.Member) string {
 		return "its data directory is empty"
 	case m.Claim != nil:
 		return ""
-	case pod.DeletionTimestamp != nil || isFinished(pod):
+	case isFinished(pod):
 		return "its pod has ended, and its data with it"
 	case pod.Spec.NodeName == "":
 		return "its pod has never had a node"

@@ -230,11 +230,28 @@ func TestAMajorityThatIsLostIsRecoveredAsTheSpecAsksFor(t *testing.T) {
 		s.addPodOf("c-b")
 		s.Nodes["node-c-b"] = snapshot.Node{Exists: true, Since: noon.Add(-time.Hour)}
 	}
+	ending := func(node snapshot.Node, change func(*corev1.Pod)) func(*scene) { // it has no volume, and its pod is being deleted
+		return func(s *scene) {
+			s.addPodOf("c-b")
+			s.pod("c-b").DeletionTimestamp = now()
+			s.Nodes["node-c-b"] = node
+			if change != nil {
+				change(s.pod("c-b"))
+			}
+		}
+	}
+	away := snapshot.Node{Exists: true, Since: noon.Add(-time.Hour)}
 	check(t, map[string]planCase{
-		"by default not at all":           {scene: lost(nil, nil), want: "wait: QuorumLost"},
-		"manually neither":                {scene: lost(&v1beta2.RecoveryPolicy{Mode: v1beta2.RecoveryManual}, nil), want: "wait: QuorumLost"},
-		"from the survivor":               {scene: lost(survivor(), nil), want: "Record c-new"},
-		"not before the patience is over": {scene: lost(survivor(), func(s *scene) { s.Cluster.Spec.Recovery.PatienceSeconds = ptr.To(int64(601)) }), want: "wait: QuorumLost"},
+		"not while a pod is being deleted on a node that does not answer": {scene: lost(survivor(), ending(away, nil)), want: "wait: QuorumLost"},
+		"nor while it is being deleted where it does":                     {scene: lost(survivor(), ending(snapshot.Node{Exists: true, Ready: true}, nil)), want: "wait: QuorumLost"},
+		"nor where nodes are not known":                                   {scene: lost(survivor(), func(s *scene) { ending(away, nil)(s); s.Nodes = nil }), want: "wait: QuorumLost"},
+		"its node is deleted":                                             {scene: lost(survivor(), ending(snapshot.Node{}, nil)), want: "Record c-new"},
+		"it has ended":                                                    {scene: lost(survivor(), ending(away, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed })), want: "Record c-new"},
+		"it never had a node":                                             {scene: lost(survivor(), ending(away, func(pod *corev1.Pod) { pod.Spec.NodeName = "" })), want: "Record c-new"},
+		"by default not at all":                                           {scene: lost(nil, nil), want: "wait: QuorumLost"},
+		"manually neither":                                                {scene: lost(&v1beta2.RecoveryPolicy{Mode: v1beta2.RecoveryManual}, nil), want: "wait: QuorumLost"},
+		"from the survivor":                                               {scene: lost(survivor(), nil), want: "Record c-new"},
+		"not before the patience is over":                                 {scene: lost(survivor(), func(s *scene) { s.Cluster.Spec.Recovery.PatienceSeconds = ptr.To(int64(601)) }), want: "wait: QuorumLost"},
 		"not before the loss is written down": {scene: lost(survivor(), func(s *scene) {
 			s.Cluster.Status.QuorumLostSince = nil
 			s.Cluster.Spec.Recovery.PatienceSeconds = ptr.To(int64(0))
