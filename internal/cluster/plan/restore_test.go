@@ -190,8 +190,13 @@ func TestVolumesOfTheClusterBeforeStayUntilTheNewOneIsWhole(t *testing.T) {
 		return s
 	}
 	check(t, map[string]planCase{
-		"they are deleted":              {scene: volumes(false), want: "Delete *v1.PersistentVolumeClaim c-old"},
-		"or kept":                       {scene: volumes(true), want: "Change *v1.PersistentVolumeClaim c-old"},
+		"they are deleted": {scene: volumes(false), want: "Delete *v1.PersistentVolumeClaim c-old"},
+		"or kept":          {scene: volumes(true), want: "Change *v1.PersistentVolumeClaim c-old"},
+		"before another restore that does not ask for it can come": {scene: volumes(true), change: func(s *scene) { s.silence("c-c") }, want: "Change *v1.PersistentVolumeClaim c-old"},
+		"not while it can be taken back": {scene: restoring(v1beta2.RestoreStageFilling, func(s *scene) {
+			s.Cluster.Status.Bootstrap.Restore.KeepVolumes = true
+			s.Former.Claims = volumes(true).Former.Claims
+		}), want: "Create *v1.Pod c-s"},
 		"not while a member is missing": {scene: volumes(false), change: func(s *scene) { s.silence("c-c") }, want: "wait: MemberUnhealthy"},
 		"not while one is joining":      {scene: volumes(false), change: func(s *scene) { s.learner("c-c", 1) }, want: "wait: MemberJoining"},
 		"no consent to start over while they are there": {scene: volumes(false), change: func(s *scene) {
