@@ -21,12 +21,12 @@ import (
 const (
 	// serviceRetry is how soon making the Service is tried again.
 	serviceRetry = 2 * time.Second
-	// serviceEvery is how often it is looked whether it is still there.
-	serviceEvery = time.Minute
+	// serviceEvery is how often the Service is looked at: somebody may have deleted it.
+	serviceEvery = 10 * time.Minute
 )
 
-// front makes the Service through which members reach the operator, when the operator begins to lead, and
-// again when somebody has deleted it or pointed it elsewhere: no restore would come to its end otherwise.
+// front makes the Service through which members reach the operator: when the operator begins to lead, and
+// for each restore, which would not come to its end without it.
 type front struct {
 	client client.Client
 	direct client.Reader
@@ -54,6 +54,8 @@ func (f *front) Start(ctx context.Context) error {
 			log.FromContext(ctx).Error(err, "the Service for restores could not be made")
 			next = serviceRetry
 		case !made:
+			log.FromContext(ctx).Info("this operator does not run as a pod: make the Service for restores yourself",
+				"service", ServiceName, "namespace", f.namespace, "port", Port)
 			return nil
 		}
 		timer.Reset(next)
@@ -65,9 +67,7 @@ func (f *front) ensure(ctx context.Context) (bool, error) {
 	pod := &corev1.Pod{}
 	err := f.direct.Get(ctx, types.NamespacedName{Namespace: f.namespace, Name: f.pod}, pod)
 	if apierrors.IsNotFound(err) {
-		log.FromContext(ctx).Info("this operator does not run as a pod: make the Service for restores yourself",
-			"service", ServiceName, "namespace", f.namespace, "port", Port)
-		return false, nil
+		return false, nil // this operator does not run as a pod
 	}
 	if err != nil {
 		return false, wrap(err, "reading the operator's own pod %s", f.pod)
