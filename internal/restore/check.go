@@ -23,7 +23,7 @@ import (
 
 // check reads the backup of an object to its end. count is told every number of bytes read.
 func (s *sources) check(ctx context.Context, r *v1beta2.EtcdRestore, count *atomic.Int64) (Outcome, error) {
-	ctx, dog := watch(ctx, stuckAfter)
+	ctx, dog := watch(ctx)
 	defer dog.stop()
 
 	from, err := s.open(ctx, r)

@@ -147,7 +147,7 @@ func (s *server) authorized(req *http.Request, r *v1beta2.EtcdRestore) bool {
 // taken for a whole one.
 func (s *server) send(w http.ResponseWriter, req *http.Request, r *v1beta2.EtcdRestore) {
 	logger := ctrllog.FromContext(req.Context()).WithValues("namespace", r.Namespace, "name", r.Name, "to", req.RemoteAddr)
-	ctx, dog := watch(req.Context(), stuckAfter)
+	ctx, dog := watch(req.Context())
 	defer dog.stop()
 	from, err := s.sources.stream(ctx, r)
 	if err != nil {

@@ -19,16 +19,15 @@ var errStuck = errors.New("the store stopped sending")
 
 // watchdog ends its context when a store keeps a connection open and sends nothing.
 type watchdog struct {
-	timer    *time.Timer
-	patience time.Duration
-	cancel   context.CancelCauseFunc
+	timer  *time.Timer
+	cancel context.CancelCauseFunc
 }
 
 // watch returns a context for what is read from a store. The time runs from now on. stop has to be called.
-func watch(ctx context.Context, patience time.Duration) (context.Context, *watchdog) {
+func watch(ctx context.Context) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stuck := fmt.Errorf("%w for %s", errStuck, patience)
-	return ctx, &watchdog{timer: time.AfterFunc(patience, func() { cancel(stuck) }), patience: patience, cancel: cancel}
+	stuck := fmt.Errorf("%w for %s", errStuck, stuckAfter)
+	return ctx, &watchdog{timer: time.AfterFunc(stuckAfter, func() { cancel(stuck) }), cancel: cancel}
 }
 
 func (w *watchdog) stop() {
@@ -39,7 +38,7 @@ func (w *watchdog) stop() {
 // guard passes on what is read. Only the store's time counts, not that of who takes it.
 func (w *watchdog) guard(from io.Reader) io.Reader {
 	return readFunc(func(p []byte) (int, error) {
-		w.timer.Reset(w.patience)
+		w.timer.Reset(stuckAfter)
 		defer w.timer.Stop()
 		return from.Read(p)
 	})

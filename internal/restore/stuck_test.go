@@ -16,7 +16,7 @@ import (
 // side takes for what it got does not matter.
 func TestAStoreThatSendsNothingIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, dog := watch(t.Context(), time.Minute)
+		ctx, dog := watch(t.Context())
 		defer dog.stop()
 		bytesLeft := 3
 		body := readFunc(func(p []byte) (int, error) {
@@ -34,12 +34,12 @@ func TestAStoreThatSendsNothingIsGivenUp(t *testing.T) {
 		if err = blame(ctx, err); !errors.Is(err, errStuck) || string(got) != "xxx" {
 			t.Errorf("%q was read, then: %v", got, err)
 		}
-		if took := time.Since(began); took != 3*50*time.Second+time.Minute {
+		if took := time.Since(began); took != 3*50*time.Second+stuckAfter {
 			t.Errorf("it was given up after %s", took)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		ctx, dog := watch(t.Context(), time.Minute)
+		ctx, dog := watch(t.Context())
 		defer dog.stop()
 		_, _ = dog.guard(readFunc(func([]byte) (int, error) { return 1, nil })).Read(make([]byte, 1))
 		time.Sleep(time.Hour) // whoever takes it is slow

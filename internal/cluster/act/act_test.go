@@ -24,7 +24,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
 )
 
-// A pod that somebody took the labels off is not seen by the next look: it would be asked for for ever.
+// A pod that somebody took the labels off is not seen by the next look: it would be created again and again.
 func TestAnObjectThatIsThereWithoutItsLabelsIsSaid(t *testing.T) {
 	s := &snapshot.Snapshot{Cluster: &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns"}}}
 	pod := func(labels map[string]string) *corev1.Pod {
