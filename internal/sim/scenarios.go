@@ -167,6 +167,7 @@ func Scenarios() []Scenario {
 		with(Scenario{Name: "upgrade from 3.5", Options: Options{Version: "3.5.35"}}, upgrade("3.6.16")),
 		with(Scenario{Name: "upgrade while a member joins", Options: emptyDir},
 			begin(onMember("evict", false, func(w *World, pod *corev1.Pod) { w.Kube.Evict(pod.Name) }), atOnce), upgrade("3.7.3")),
+		with(Scenario{Name: "images come from a mirror", Options: Options{Mirror: "mirror/"}}, onMember("delete pod", true, deletePod), upgrade("3.7.3")),
 		with(Scenario{Name: "rollback in the middle", Options: emptyDir}, begin(upgrade("3.7.3"), oneRuns("3.7.3")), upgrade("3.6.16")),
 		with(Scenario{Name: "rollback of an image that cannot be pulled", Options: volumes},
 			Act{Name: "break", Do: func(w *World) { w.unpullable["quay.io/coreos/etcd:v3.6.99"] = true }, Until: after(time.Second)},

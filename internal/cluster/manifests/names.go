@@ -38,6 +38,9 @@ const (
 	// AnnotationMemberID marks a member that has started once: from then on it
 	// must never start without its data.
 	AnnotationMemberID = "etcd.database.coreos.com/member-id"
+	// AnnotationImage is the image that the pod was given. What Kubernetes stored may be another
+	// one: admission may send it to a mirror, or turn its tag into a digest.
+	AnnotationImage = "etcd.database.coreos.com/image"
 	// AnnotationPolicy is the fingerprint of the parts of the spec which a
 	// running pod cannot change.
 	AnnotationPolicy = "etcd.database.coreos.com/policy"

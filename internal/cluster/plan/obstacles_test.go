@@ -28,6 +28,7 @@ func asVersion(s *scene, tag, running string) {
 	for i := range s.Pods {
 		s.Pods[i].Spec.Containers[0].Image = manifests.Image(s.made)
 		s.Pods[i].Annotations[manifests.AnnotationVersion] = tag
+		s.Pods[i].Annotations[manifests.AnnotationImage] = manifests.Image(s.made)
 		s.Pods[i].Annotations[manifests.AnnotationPolicy] = manifests.Fingerprint(s.made)
 		status := s.Etcd.Status[s.Pods[i].Name]
 		status.Version = running

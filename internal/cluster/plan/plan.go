@@ -70,6 +70,7 @@ func Next(s *snapshot.Snapshot) Plan {
 		// What members stand on.
 		p.peerService,
 		p.ownVolumes,
+		p.keepFormerVolumes,
 	); step != nil || p.stopped {
 		return p.plan(p.withFirstRecord(step))
 	}

@@ -4,6 +4,7 @@
 package plan_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,8 +191,13 @@ func TestVolumesOfTheClusterBeforeStayUntilTheNewOneIsWhole(t *testing.T) {
 		return s
 	}
 	check(t, map[string]planCase{
-		"they are deleted":              {scene: volumes(false), want: "Delete *v1.PersistentVolumeClaim c-old"},
-		"or kept":                       {scene: volumes(true), want: "Change *v1.PersistentVolumeClaim c-old"},
+		"they are deleted": {scene: volumes(false), want: "Delete *v1.PersistentVolumeClaim c-old"},
+		"or kept":          {scene: volumes(true), want: "Change *v1.PersistentVolumeClaim c-old"},
+		"before another restore that does not ask for it can come": {scene: volumes(true), change: func(s *scene) { s.silence("c-c") }, want: "Change *v1.PersistentVolumeClaim c-old"},
+		"not while it can be taken back": {scene: restoring(v1beta2.RestoreStageFilling, func(s *scene) {
+			s.Cluster.Status.Bootstrap.Restore.KeepVolumes = true
+			s.Former.Claims = volumes(true).Former.Claims
+		}), want: "Create *v1.Pod c-s"},
 		"not while a member is missing": {scene: volumes(false), change: func(s *scene) { s.silence("c-c") }, want: "wait: MemberUnhealthy"},
 		"not while one is joining":      {scene: volumes(false), change: func(s *scene) { s.learner("c-c", 1) }, want: "wait: MemberJoining"},
 		"no consent to start over while they are there": {scene: volumes(false), change: func(s *scene) {
@@ -329,6 +335,44 @@ func TestTheSurvivorIsTheOneThatHasAppliedMost(t *testing.T) {
 		if !strings.Contains(said, "c-c and c-d and c-e") || !strings.Contains(said, "lost") {
 			t.Errorf("what is lost is told as %q", said)
 		}
+	}
+}
+
+func TestARecoveryKnowsWhereItsBackupWasWritten(t *testing.T) {
+	kept := []v1beta2.KeptBackup{{Name: "key_v9_a", Time: metav1.NewTime(noon.Add(-time.Hour)), EtcdRevision: 9}}
+	for name, c := range map[string]struct {
+		path, url string
+		kept      []v1beta2.KeptBackup
+		want      string
+	}{
+		"one of a series":                          {"bucket/key", "s3://bucket/key_v9_a", kept, "Create *v1beta2.EtcdRestore bucket/key_v9_a"},
+		"a path with a slash in front":             {"/bucket/key", "s3://bucket/key_v9_a", kept, "Create *v1beta2.EtcdRestore bucket/key_v9_a"},
+		"one of a series, before the path changed": {"other/key", "s3://bucket/key_v9_a", kept, "RecoveryImpossible"},
+		"before the store changed":                 {"bucket/key", "gs://bucket/key_v9_a", kept, "RecoveryImpossible"},
+		"a single one":                             {"bucket/key", "s3://bucket/key", nil, "Create *v1beta2.EtcdRestore bucket/key"},
+		"a single one, before the path changed":    {"bucket/new", "s3://bucket/key", nil, "RecoveryImpossible"},
+		"an address that is not known":             {"bucket/key", "", nil, "Create *v1beta2.EtcdRestore bucket/key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := lost(&v1beta2.RecoveryPolicy{Mode: v1beta2.RecoveryBackup, BackupName: "b"}, nil)
+			s.Recovery.Backup = &v1beta2.EtcdBackup{
+				Spec:   v1beta2.BackupSpec{StorageType: v1beta2.BackupStorageTypeS3, BackupSource: v1beta2.BackupSource{S3: &v1beta2.S3BackupSource{Path: c.path}}},
+				Status: v1beta2.BackupStatus{LastSuccessDate: metav1.NewTime(noon.Add(-time.Hour)), BackupReport: v1beta2.BackupReport{URL: c.url, Backups: c.kept}},
+			}
+			p := plan.Next(s.Snapshot)
+			got := ""
+			if p.Step != nil {
+				got = "Create *v1beta2.EtcdRestore " + p.Step.Object.(*v1beta2.EtcdRestore).Spec.S3.Path
+			} else if i := slices.IndexFunc(p.Waits, func(w plan.Wait) bool { return w.Reason == plan.RecoveryImpossible }); i >= 0 {
+				got = string(p.Waits[i].Reason)
+				if !strings.Contains(p.Waits[i].Message, c.url) {
+					t.Errorf("the message does not say where the backup is: %s", p.Waits[i].Message)
+				}
+			}
+			if got != c.want {
+				t.Errorf("plan: %s, want %s; waits: %+v", got, c.want, p.Waits)
+			}
+		})
 	}
 }
 
