@@ -88,7 +88,7 @@ func openS3(_ context.Context, c Config, bucket string) (Store, error) {
 }
 
 func (s *s3Store) Put(ctx context.Context, key string, body io.Reader, first Labels, last func() Labels) error {
-	return putParts(ctx, &s3Upload{s3Store: s, key: key, parts: map[int]minio.CompletePart{}}, body, first, last)
+	return putParts(ctx, &s3Upload{s3Store: s, key: key, mark: newMark(), parts: map[int]minio.CompletePart{}}, body, first, last)
 }
 
 func (s *s3Store) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
@@ -110,13 +110,13 @@ func (s *s3Store) Stat(ctx context.Context, key string) (Object, error) {
 // object adds the tags to what the service said. They hold what was not known when the upload began,
 // and are missing where the service or the user's rights do not have tags.
 func (s *s3Store) object(ctx context.Context, key string, info minio.ObjectInfo) Object {
-	labels := lower(info.UserMetadata)
+	var late Labels
 	if strings.Contains(info.ETag, "-") { // an upload in parts
 		if t, err := s.core.GetObjectTagging(ctx, s.bucket, key, minio.GetObjectTaggingOptions{}); err == nil {
-			labels = merge(labels, lower(t.ToMap()))
+			late = lower(t.ToMap())
 		}
 	}
-	return Object{Key: key, Size: info.Size, Modified: info.LastModified, Labels: labels}
+	return Object{Key: key, Size: info.Size, Modified: info.LastModified, Labels: withTags(lower(info.UserMetadata), late)}
 }
 
 func (s *s3Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
@@ -171,8 +171,9 @@ func (s *s3Store) Close() error {
 // s3Upload is one object on its way.
 type s3Upload struct {
 	*s3Store
-	key string
-	id  string
+	key  string
+	id   string
+	mark mark
 
 	mu    sync.Mutex
 	parts map[int]minio.CompletePart
@@ -197,7 +198,7 @@ func (u *s3Upload) whole(ctx context.Context, data []byte, labels Labels) error 
 }
 
 func (u *s3Upload) begin(ctx context.Context, first Labels) (err error) {
-	u.id, err = u.core.NewMultipartUpload(ctx, u.bucket, u.key, u.options(first))
+	u.id, err = u.core.NewMultipartUpload(ctx, u.bucket, u.key, u.options(u.mark.on(first)))
 	return u.translate(writing, err)
 }
 
@@ -231,7 +232,7 @@ func (u *s3Upload) finish(ctx context.Context, parts int, _, last Labels) error 
 	// S3 takes metadata only before the first part. Copying the object onto itself would change it, but
 	// would keep the data twice in a bucket with versions. Tags cost nothing; where the service has none
 	// or the user's rights do not include them, the sums stand in the status and in the snapshot itself.
-	if t, err := tags.MapToObjectTags(last); err == nil {
+	if t, err := tags.MapToObjectTags(u.mark.on(last)); err == nil {
 		_ = u.core.PutObjectTagging(ctx, u.bucket, u.key, t, minio.PutObjectTaggingOptions{})
 	}
 	return nil
