@@ -39,7 +39,8 @@ type Facts struct {
 	// Time is when the snapshot was taken. It is zero where that is not known.
 	Time time.Time
 	// ClusterSpec is the spec of the EtcdCluster that was backed up, as JSON. It is empty where that is
-	// not known, or too large for the metadata of an object.
+	// not known, or too large for the metadata of an object. In that of an encrypted object it is encrypted
+	// as well: only Open knows it then.
 	ClusterSpec string
 }
 
@@ -56,10 +57,12 @@ const (
 	labelSize         = "etcdbackupsize"
 	labelTime         = "etcdbackuptime"
 	labelClusterSpec  = "etcdclusterspec"
+	labelSealedSpec   = "etcdclusterspecage"
 )
 
-// first are the labels that are known before the snapshot is read.
-func (f Facts) first() store.Labels {
+// first are the labels that are known before the snapshot is read. Where there are recipients, only they can read
+// the spec, which may hold more than the others are to know.
+func (f Facts) first(recipients []age.Recipient) store.Labels {
 	labels := store.Labels{
 		labelOwner:    f.Owner,
 		labelRun:      f.Run,
@@ -75,8 +78,12 @@ func (f Facts) first() store.Labels {
 	if !f.Time.IsZero() {
 		labels[labelTime] = f.Time.UTC().Format(time.RFC3339)
 	}
-	if packed := pack(f.ClusterSpec); packed != "" {
-		labels[labelClusterSpec] = packed
+	label := labelClusterSpec
+	if len(recipients) > 0 {
+		label = labelSealedSpec
+	}
+	if packed := pack(f.ClusterSpec, recipients); packed != "" {
+		labels[label] = packed
 	}
 	return labels
 }
@@ -84,17 +91,21 @@ func (f Facts) first() store.Labels {
 // labelRoom is how long one label may be. S3 keeps 2 KiB of metadata in all, and the others are short.
 const labelRoom = 1200
 
-// pack makes a label of a text, or nothing where it would be too long.
-func pack(text string) string {
+// pack makes a label of a text, or nothing where it would be too long. Where there are recipients it is for them
+// only.
+func pack(text string, recipients []age.Recipient) string {
 	if text == "" {
 		return ""
 	}
-	var packed bytes.Buffer
-	z, err := flate.NewWriter(&packed, flate.BestCompression)
+	var small, packed bytes.Buffer
+	z, err := flate.NewWriter(&small, flate.BestCompression)
 	if err != nil {
 		return ""
 	}
 	if _, err := io.WriteString(z, text); err != nil || z.Close() != nil {
+		return ""
+	}
+	if err := encode(&packed, &small, Format{Recipients: recipients}); err != nil {
 		return ""
 	}
 	label := base64.RawURLEncoding.EncodeToString(packed.Bytes())
@@ -104,14 +115,18 @@ func pack(text string) string {
 	return label
 }
 
-// unpack is the text of a label, or nothing where it is none of ours.
-func unpack(label string) string {
+// unpack is the text of a label, or nothing where it is none of ours, or not for these identities.
+func unpack(label string, e Encryption, identities []age.Identity) string {
 	packed, err := base64.RawURLEncoding.DecodeString(label)
 	if err != nil {
 		return ""
 	}
+	small, err := unseal(bytes.NewReader(packed), NotCompressed, e, identities)
+	if err != nil {
+		return ""
+	}
 	const most = 1 << 20 // a small label can say a lot of the same
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), most))
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(small), most))
 	if err != nil {
 		return ""
 	}
@@ -138,7 +153,7 @@ func FactsOf(o store.Object) Facts {
 	taken, _ := time.Parse(time.RFC3339, o.Labels[labelTime]) // zero where there is none
 	return Facts{
 		Time:         taken,
-		ClusterSpec:  unpack(o.Labels[labelClusterSpec]),
+		ClusterSpec:  unpack(o.Labels[labelClusterSpec], NotEncrypted, nil),
 		Owner:        o.Labels[labelOwner],
 		Run:          o.Labels[labelRun],
 		Revision:     number(labelRevision),
@@ -165,7 +180,7 @@ func Write(ctx context.Context, s store.Store, key string, from io.Reader, f For
 	facts.Compression, facts.Encryption = f.Compression, f.Encryption()
 	var sums Sums
 	ended := false
-	err = s.Put(ctx, key, sealed, facts.first(), func() store.Labels {
+	err = s.Put(ctx, key, sealed, facts.first(f.Recipients), func() store.Labels {
 		if !ended {
 			sums, ended = sealed.Sums(), true
 		}
@@ -188,6 +203,9 @@ func Open(ctx context.Context, s store.Store, key string, identities []age.Ident
 		return nil, Facts{}, err
 	}
 	facts := FactsOf(object)
+	if sealed := object.Labels[labelSealedSpec]; sealed != "" {
+		facts.ClusterSpec = unpack(sealed, Age, identities)
+	}
 	if wantSHA256 == "" {
 		wantSHA256 = facts.SHA256
 	}
