@@ -4,6 +4,7 @@
 package snapshot
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"context"
@@ -141,7 +142,7 @@ func (s Sums) labels() store.Labels {
 	}
 }
 
-// FactsOf reads the metadata of an object. One that another tool wrote has none, and is a plain snapshot.
+// FactsOf reads the metadata of an object. One that another tool wrote or copied has none.
 func FactsOf(o store.Object) Facts {
 	number := func(label string) int64 {
 		n, err := strconv.ParseInt(o.Labels[label], 10, 64)
@@ -202,7 +203,7 @@ func Open(ctx context.Context, s store.Store, key string, identities []age.Ident
 	if err != nil {
 		return nil, Facts{}, err
 	}
-	facts := FactsOf(object)
+	facts := stored.facts
 	if sealed := object.Labels[labelSealedSpec]; sealed != "" {
 		facts.ClusterSpec = unpack(sealed, Age, identities)
 	}
@@ -228,10 +229,13 @@ func OpenUnchecked(ctx context.Context, s store.Store, key string, identities []
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{&wholly{plain: plain, stored: stored}, closer(func() error { return errors.Join(plain.Close(), stored.body.Close()) })}, nil
+	return readCloser{&wholly{plain: plain, stored: stored}, closer(func() error { return errors.Join(plain.Close(), stored.body.Close()) })}, nil
+}
+
+// readCloser reads from one and closes another.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }
 
 // closer is a function that closes.
@@ -247,16 +251,43 @@ func get(ctx context.Context, s store.Store, key string, identities []age.Identi
 	if err != nil {
 		return nil, nil, store.Object{}, err
 	}
-	facts := FactsOf(object)
-	stored := &storedBytes{body: body}
-	if sum && (facts.Compression != NotCompressed || facts.Encryption != NotEncrypted) {
-		stored.sum = sha256.New()
-	}
-	plain, err := unseal(stored, facts.Compression, facts.Encryption, identities)
+	stored := &storedBytes{body: body, facts: FactsOf(object)}
+	plain, err := stored.unseal(identities, sum)
 	if err != nil {
 		return nil, nil, store.Object{}, errors.Join(stored.blame(err), body.Close())
 	}
 	return stored, plain, object, nil
+}
+
+// unseal returns the plain snapshot. Where the metadata says nothing of the format it looks at the bytes: a tool
+// may have copied the object without its metadata.
+func (s *storedBytes) unseal(identities []age.Identity, sum bool) (io.ReadCloser, error) {
+	f := &s.facts
+	silent := f.Compression == NotCompressed && f.Encryption == NotEncrypted
+	if silent {
+		start := bufio.NewReader(s.body)
+		s.body = readCloser{start, s.body}
+		var err error
+		if f.Compression, f.Encryption, err = formatOf(start); err != nil {
+			s.failed = err
+			return nil, err
+		}
+	}
+	if sum && (f.Compression != NotCompressed || f.Encryption != NotEncrypted) {
+		s.sum = sha256.New()
+	}
+	if !silent || f.Encryption == NotEncrypted {
+		return unseal(s, f.Compression, f.Encryption, identities)
+	}
+	inner, err := unseal(s, NotCompressed, f.Encryption, identities)
+	if err != nil {
+		return nil, err
+	}
+	start := bufio.NewReader(inner)
+	if f.Compression, _, err = formatOf(start); err != nil {
+		return nil, err
+	}
+	return unseal(start, f.Compression, NotEncrypted, nil)
 }
 
 // Opened is a snapshot in a store that is open for reading.
@@ -287,8 +318,10 @@ var errOtherSum = fmt.Errorf("%w: its SHA-256 is not the one that was recorded w
 // is wanted.
 type storedBytes struct {
 	body io.ReadCloser
-	sum  hash.Hash // nil where that is checked elsewhere
-	want string
+	// facts are what the metadata says, with the format that the bytes have where that says none.
+	facts Facts
+	sum   hash.Hash // nil where that is checked elsewhere
+	want  string
 	// failed is what the store said instead of the end.
 	failed error
 }

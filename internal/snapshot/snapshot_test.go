@@ -204,6 +204,81 @@ func TestPlainObjectOfAnotherToolCanBeOpened(t *testing.T) {
 	}
 }
 
+// A tool that copies objects may leave their metadata behind.
+func TestObjectsWithoutTheirMetadataCanBeOpened(t *testing.T) {
+	key := identity(t)
+	data := whole(5000)
+	for name, format := range map[string]Format{
+		"compressed":               {Compression: Zstd},
+		"encrypted":                {Recipients: []age.Recipient{key.Recipient()}},
+		"compressed and encrypted": {Compression: Zstd, Recipients: []age.Recipient{key.Recipient()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := folder(t)
+			sealed, err := Seal(bytes.NewReader(data), format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer sealed.Close()
+			raw, err := io.ReadAll(sealed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			put := func(raw []byte) {
+				t.Helper()
+				if err := s.Put(t.Context(), "copy", bytes.NewReader(raw), nil, func() store.Labels { return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(raw)
+			r, facts, err := Open(t.Context(), s, "copy", []age.Identity{key}, sealed.Sums().SHA256)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, data) {
+				t.Errorf("came back with %v", err)
+			}
+			if want := (Facts{Compression: format.Compression, Encryption: format.Encryption()}); facts != want {
+				t.Errorf("facts = %+v, want %+v", facts, want)
+			}
+			unchecked, err := OpenUnchecked(t.Context(), s, "copy", []age.Identity{key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(unchecked); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("unchecked it came back with %v", err)
+			}
+			if err := errors.Join(r.Close(), unchecked.Close()); err != nil {
+				t.Error(err)
+			}
+			if _, _, err := Open(t.Context(), s, "copy", nil, ""); errors.Is(err, ErrKeys) != (format.Encryption() == Age) {
+				t.Errorf("without a key: %v", err)
+			}
+			for _, size := range []int{2, 10, 300, len(raw) - 1} {
+				put(raw[:size])
+				if err := readAll(t.Context(), s, "copy", key); !errors.Is(err, ErrBroken) {
+					t.Errorf("cut off after %d bytes: %v", size, err)
+				}
+			}
+		})
+	}
+}
+
+// A store that breaks off at the very beginning says nothing of the backup.
+func TestAStoreThatFailsAtOnceIsNotABrokenBackup(t *testing.T) {
+	if _, _, err := Open(t.Context(), failing{folder(t)}, "k", nil, ""); !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrBroken) {
+		t.Errorf("Open = %v", err)
+	}
+}
+
+// failing is a store whose objects cannot be read.
+type failing struct{ store.Store }
+
+func (failing) Get(context.Context, string) (io.ReadCloser, store.Object, error) {
+	return io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)), store.Object{}, nil
+}
+
 func TestKeysOfASecret(t *testing.T) {
 	key, other := identity(t), identity(t)
 	for name, test := range map[string]struct {
