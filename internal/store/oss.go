@@ -32,6 +32,16 @@ const ossDefaultEndpoint = "http://oss-cn-hangzhou.aliyuncs.com"
 // ossRegion finds the region in the names of the service's own endpoints.
 var ossRegion = regexp.MustCompile(`^(?:s3\.)?oss-([a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com$`)
 
+// ossRegionOf is the region that the name of an endpoint tells. A private one tells none, and neither do those that
+// lead to the buckets of all regions.
+func ossRegionOf(host string) string {
+	m := ossRegion.FindStringSubmatch(host)
+	if m == nil || strings.HasPrefix(m[1], "accelerate") {
+		return ""
+	}
+	return m[1]
+}
+
 // ossStore is a bucket of Alibaba Cloud OSS.
 type ossStore struct {
 	client    *oss.Client
@@ -66,10 +76,10 @@ func openOSS(_ context.Context, c Config, bucket string) (Store, error) {
 		WithCredentialsProvider(osscredentials.NewStaticCredentialsProvider(id, secret)).
 		WithHttpClient(&http.Client{Transport: transport}).
 		WithRetryMaxAttempts(4)
-	if m := ossRegion.FindStringSubmatch(u.Hostname()); m != nil {
-		cfg = cfg.WithRegion(m[1])
+	if region := ossRegionOf(u.Hostname()); region != "" {
+		cfg = cfg.WithRegion(region)
 	} else {
-		// The newer signature names the region, which the name of a private endpoint does not tell.
+		// The newer signature names the region, which the name of this endpoint does not tell.
 		cfg = cfg.WithSignatureVersion(oss.SignatureVersionV1)
 	}
 	if net.ParseIP(u.Hostname()) != nil {

@@ -43,12 +43,8 @@ func openS3(_ context.Context, c Config, bucket string) (Store, error) {
 	if endpoint == "" {
 		endpoint = settings.endpoint
 	}
-	region := settings.region
 	if endpoint == "" {
 		endpoint = "https://s3.amazonaws.com"
-	} else if region == "" {
-		// Compatible services accept any region as long as the signature names the same one.
-		region = "us-east-1"
 	}
 	u, err := parseEndpoint(endpoint)
 	if err != nil {
@@ -69,7 +65,7 @@ func openS3(_ context.Context, c Config, bucket string) (Store, error) {
 		Creds:        creds,
 		Secure:       u.Scheme == "https",
 		Transport:    transport,
-		Region:       region,
+		Region:       s3Region(u, settings.region),
 		BucketLookup: lookup,
 		MaxRetries:   4,
 	})
