@@ -13,6 +13,7 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -30,7 +31,11 @@ type s3Store struct {
 	explainer
 }
 
-func openS3(_ context.Context, c Config, bucket string) (Store, error) {
+func openS3(ctx context.Context, c Config, bucket string) (Store, error) {
+	return openS3With(ctx, c, bucket, net.DefaultResolver.LookupHost)
+}
+
+func openS3With(ctx context.Context, c Config, bucket string, resolve resolver) (Store, error) {
 	transport, err := httpTransport(c)
 	if err != nil {
 		return nil, err
@@ -57,9 +62,9 @@ func openS3(_ context.Context, c Config, bucket string) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	lookup := minio.BucketLookupAuto
-	if c.ForcePathStyle {
-		lookup = minio.BucketLookupPath
+	lookup := minio.BucketLookupPath
+	if !c.ForcePathStyle && bucketInHost(ctx, u, bucket, resolve) {
+		lookup = minio.BucketLookupDNS
 	}
 	core, err := minio.NewCore(u.Host, &minio.Options{
 		Creds:        creds,
