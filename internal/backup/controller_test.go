@@ -37,12 +37,14 @@ func TestAnObjectThatWentOverToAnotherOperatorIsLetGo(t *testing.T) {
 		jobs:   newJobs(1),
 	}
 	c.jobs.base = t.Context()
-	ended := make(chan struct{})
+	begun, ended := make(chan struct{}), make(chan struct{})
 	c.jobs.begin(before, work{kind: MakeJob, id: "run", timeout: time.Minute, do: func(ctx context.Context, _ func(func() int64, int64)) (Outcome, error) {
 		defer close(ended)
+		close(begun)
 		<-ctx.Done()
 		return Outcome{}, ctx.Err()
 	}})
+	<-begun // one that is let go before its turn comes does nothing
 	// Its own timers wake it, and the end of its job does.
 	for range 2 {
 		result, err := c.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(after)})

@@ -93,7 +93,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			forgetCluster(req.NamespacedName)
 			r.wrote.Delete(req.NamespacedName)
 			return ctrl.Result{}, r.releaseSeed(ctx, req.NamespacedName, "")
-		case !r.Serves(s.Cluster):
+		case !r.Serves(s.Cluster): // perhaps it has gone over to another operator
+			gone = true
+			forgetCluster(req.NamespacedName)
 			return ctrl.Result{}, nil
 		case s.Cluster.DeletionTimestamp != nil:
 			return ctrl.Result{}, r.releaseSeed(ctx, req.NamespacedName, s.Cluster.UID)

@@ -188,7 +188,7 @@ func (r *Reconciler) clustersOnNode(ctx context.Context, node client.Object) []r
 // mayWatchNodes asks whether the operator's role lets it see nodes. Without that it
 // works all the same, and only cannot tell a lost node from a slow one.
 func mayWatchNodes(ctx context.Context, c client.Client) (bool, error) {
-	for _, verb := range []string{"list", "watch"} {
+	for _, verb := range []string{"get", "list", "watch"} {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Resource: "nodes"},
 		}}

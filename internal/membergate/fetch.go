@@ -176,9 +176,15 @@ func copyProgram(from, to string) (err error) {
 	return errors.Join(err, out.Close())
 }
 
-// overHTTPS fetches from a server that gives the snapshot to whoever has the ticket.
-func overHTTPS(client *http.Client, url, token string) copier {
+// silence is how long the restore operator may send nothing in the middle of a snapshot.
+const silence = 2 * time.Minute
+
+// overHTTPS fetches from a server that gives the snapshot to whoever has the ticket. One that
+// falls silent is given up.
+func overHTTPS(client *http.Client, url, token string, silence time.Duration) copier {
 	return func(ctx context.Context, w io.Writer) (int64, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
 			return 0, finalError{err}
@@ -198,8 +204,26 @@ func overHTTPS(client *http.Client, url, token string) copier {
 			}
 			return 0, err
 		}
-		return io.Copy(w, response.Body)
+		silent := time.AfterFunc(silence, func() { cancel(fmt.Errorf("the restore operator sent nothing for %s", silence)) })
+		defer silent.Stop()
+		size, err := io.Copy(w, &heard{response.Body, func() { silent.Reset(silence) }})
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return size, err
 	}
+}
+
+// heard tells of everything that comes.
+type heard struct {
+	from io.Reader
+	tell func()
+}
+
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.from.Read(p)
+	h.tell()
+	return n, err
 }
 
 // fromMember fetches the data of a member that is still there.

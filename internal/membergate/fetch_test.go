@@ -226,6 +226,19 @@ func TestATransferThatBreaksOffIsTriedAgain(t *testing.T) {
 	}
 }
 
+func TestARestoreOperatorThatFallsSilentIsGivenUp(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("half of "))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	_, err := overHTTPS(server.Client(), server.URL, "token", 50*time.Millisecond)(t.Context(), io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "sent nothing for 50ms") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestAMemberWithDataIsNotFilledAgain(t *testing.T) {
 	p := newPod(t)
 	p.write("data/member/wal/0-0.wal", "")

@@ -153,7 +153,7 @@ func ticketSource(address, folder string) (copier, error) {
 		// The token is for this server alone.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return overHTTPS(client, address, strings.TrimSpace(string(token))), nil
+	return overHTTPS(client, address, strings.TrimSpace(string(token)), silence), nil
 }
 
 // memberSource is a member of etcd.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -22,18 +21,10 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 )
 
-// stuckAfter is how long a store may give nothing before reading from it is given up.
-const stuckAfter = time.Minute
-
-// errStuck is the error of a store that gives nothing.
-var errStuck = errors.New("the store stopped sending")
-
 // check reads the backup of an object to its end. count is told every number of bytes read.
 func (s *sources) check(ctx context.Context, r *v1beta2.EtcdRestore, count *atomic.Int64) (Outcome, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stuck := time.AfterFunc(stuckAfter, func() { cancel(errStuck) })
-	defer stuck.Stop()
+	ctx, dog := watch(ctx)
+	defer dog.stop()
 
 	from, err := s.open(ctx, r)
 	if err != nil {
@@ -41,7 +32,7 @@ func (s *sources) check(ctx context.Context, r *v1beta2.EtcdRestore, count *atom
 	}
 	defer func() { _ = from.Close() }()
 	head := &header{}
-	_, err = io.Copy(io.MultiWriter(head, progress{count, func() { stuck.Reset(stuckAfter) }}), from)
+	_, err = io.Copy(io.MultiWriter(head, progress{count}), dog.guard(from))
 	if err == nil {
 		err = head.verdict()
 	}
@@ -51,24 +42,12 @@ func (s *sources) check(ctx context.Context, r *v1beta2.EtcdRestore, count *atom
 	return Outcome{Backup: describe(from), ClusterSpec: keptSpec(from.facts)}, nil
 }
 
-// blame is the error, or the cause of the end of ctx: what that leads to shows itself in many ways.
-func blame(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && errors.Is(cause, errStuck) {
-		return fmt.Errorf("%w for %s", errStuck, stuckAfter)
-	}
-	return err
-}
-
 // progress counts what is written to it.
-type progress struct {
-	count *atomic.Int64
-	moved func()
-}
+type progress struct{ count *atomic.Int64 }
 
 func (p progress) Write(b []byte) (int, error) {
 	p.count.Add(int64(len(b)))
 	bytesRead.Add(float64(len(b)))
-	p.moved()
 	return len(b), nil
 }
 

@@ -89,14 +89,14 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 		clock:    o.Clock,
 		checks:   newChecks(o.MaxConcurrent, from.check),
 		identity: who,
+		front:    &front{client: mgr.GetClient(), direct: mgr.GetAPIReader(), namespace: o.Namespace, pod: o.PodName, port: port},
 		options:  o,
 	}
 	for _, runnable := range []interface {
 		Start(context.Context) error
 	}{
-		who, c.checks,
+		who, c.checks, c.front,
 		&server{client: mgr.GetClient(), clusterWide: o.ClusterWide, sources: from, identity: who, address: o.ServeAddr, slots: make(chan struct{}, o.MaxConcurrent)},
-		&front{client: mgr.GetClient(), direct: mgr.GetAPIReader(), namespace: o.Namespace, pod: o.PodName, port: port},
 	} {
 		if err := mgr.Add(runnable); err != nil {
 			return fmt.Errorf("adding %T: %w", runnable, err)
@@ -122,6 +122,7 @@ type reconciler struct {
 	clock    clock.PassiveClock
 	checks   *checks
 	identity *identities
+	front    *front
 	options  Options
 }
 

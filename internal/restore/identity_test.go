@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 )
@@ -110,6 +112,36 @@ func TestTheServiceLeadsToAllReplicas(t *testing.T) {
 	stored[0].Port = 1
 	if samePorts(stored, service.Spec.Ports) {
 		t.Error("another port is not seen")
+	}
+}
+
+func TestAServiceThatIsGoneOrLeadsElsewhereIsMended(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "operator", Labels: map[string]string{"name": "etcd-restore-operator"}}}
+	kube := fake.NewClientBuilder().WithObjects(pod).Build()
+	f := &front{client: kube, direct: kube, namespace: "ns", pod: "operator", port: 19999}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: ServiceName}}
+	for what, spoil := range map[string]func() error{
+		"nothing": func() error { return nil },
+		"deleted": func() error { return kube.Delete(t.Context(), service) },
+		"elsewhere": func() error {
+			service.Spec.Selector = map[string]string{"a": "b"}
+			return kube.Update(t.Context(), service)
+		},
+	} {
+		if _, err := f.ensure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(kube.Get(t.Context(), client.ObjectKeyFromObject(service), service), spoil()); err != nil {
+			t.Fatal(err)
+		}
+		made, err := f.ensure(t.Context())
+		if getErr := kube.Get(t.Context(), client.ObjectKeyFromObject(service), service); !made || err != nil || getErr != nil || service.Spec.Selector["name"] == "" {
+			t.Errorf("%s: %t, %v, %v, %v", what, made, err, getErr, service.Spec.Selector)
+		}
+	}
+	f.pod = "none"
+	if made, err := f.ensure(t.Context()); made || err != nil {
+		t.Errorf("outside of a pod: %t, %v", made, err)
 	}
 }
 

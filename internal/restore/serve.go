@@ -147,9 +147,11 @@ func (s *server) authorized(req *http.Request, r *v1beta2.EtcdRestore) bool {
 // taken for a whole one.
 func (s *server) send(w http.ResponseWriter, req *http.Request, r *v1beta2.EtcdRestore) {
 	logger := ctrllog.FromContext(req.Context()).WithValues("namespace", r.Namespace, "name", r.Name, "to", req.RemoteAddr)
-	from, err := s.sources.stream(req.Context(), r)
+	ctx, dog := watch(req.Context())
+	defer dog.stop()
+	from, err := s.sources.stream(ctx, r)
 	if err != nil {
-		problem := problemOf(err)
+		problem := problemOf(blame(ctx, err))
 		logger.Info("the backup cannot be served", "reason", problem.Reason, "message", problem.Message)
 		status := http.StatusServiceUnavailable
 		if problem.Stalled {
@@ -163,10 +165,10 @@ func (s *server) send(w http.ResponseWriter, req *http.Request, r *v1beta2.EtcdR
 	w.Header().Set("Content-Length", strconv.FormatInt(r.Status.Backup.Size, 10))
 	began := time.Now()
 	out := &outgoing{w: w, control: http.NewResponseController(w), told: began, tell: func(sent int64) { s.tell(req.Context(), r, sent) }}
-	sent, err := io.CopyBuffer(out, struct{ io.Reader }{from}, make([]byte, chunk))
+	sent, err := io.CopyBuffer(out, dog.guard(from), make([]byte, chunk))
 	s.tell(context.WithoutCancel(req.Context()), r, sent)
 	if err != nil {
-		logger.Info("serving the backup broke off", "sent", sent, "cause", err.Error())
+		logger.Info("serving the backup broke off", "sent", sent, "cause", blame(ctx, err).Error())
 		panic(http.ErrAbortHandler) // the member sees that the end is missing
 	}
 	logger.Info("served the backup", "bytes", sent, "took", time.Since(began).String())

@@ -18,10 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// serviceRetry is how soon making the Service is tried again.
-const serviceRetry = 2 * time.Second
+const (
+	// serviceRetry is how soon making the Service is tried again.
+	serviceRetry = 2 * time.Second
+	// serviceEvery is how often the Service is looked at: somebody may have deleted it.
+	serviceEvery = 10 * time.Minute
+)
 
-// front makes the Service through which members reach the operator, when the operator begins to lead.
+// front makes the Service through which members reach the operator: when the operator begins to lead, and
+// for each restore, which would not come to its end without it.
 type front struct {
 	client client.Client
 	direct client.Reader
@@ -43,41 +48,44 @@ func (f *front) Start(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		}
-		err := f.ensure(ctx)
-		if err == nil {
+		next := serviceEvery
+		switch made, err := f.ensure(ctx); {
+		case err != nil:
+			log.FromContext(ctx).Error(err, "the Service for restores could not be made")
+			next = serviceRetry
+		case !made:
+			log.FromContext(ctx).Info("this operator does not run as a pod: make the Service for restores yourself",
+				"service", ServiceName, "namespace", f.namespace, "port", Port)
 			return nil
 		}
-		log.FromContext(ctx).Error(err, "the Service for restores could not be made")
-		timer.Reset(serviceRetry)
+		timer.Reset(next)
 	}
 }
 
-// ensure makes the Service, or points it at this operator's pods.
-func (f *front) ensure(ctx context.Context) error {
+// ensure makes the Service, or points it at this operator's pods. It reports whether that is its business.
+func (f *front) ensure(ctx context.Context) (bool, error) {
 	pod := &corev1.Pod{}
 	err := f.direct.Get(ctx, types.NamespacedName{Namespace: f.namespace, Name: f.pod}, pod)
 	if apierrors.IsNotFound(err) {
-		log.FromContext(ctx).Info("this operator does not run as a pod: make the Service for restores yourself",
-			"service", ServiceName, "namespace", f.namespace, "port", Port)
-		return nil
+		return false, nil // this operator does not run as a pod
 	}
 	if err != nil {
-		return wrap(err, "reading the operator's own pod %s", f.pod)
+		return false, wrap(err, "reading the operator's own pod %s", f.pod)
 	}
 	want := serviceFor(pod, f.port)
 	have := &corev1.Service{}
 	err = f.direct.Get(ctx, client.ObjectKeyFromObject(want), have)
 	if apierrors.IsNotFound(err) {
-		return wrap(f.client.Create(ctx, want), "creating Service %s", want.Name)
+		return true, wrap(f.client.Create(ctx, want), "creating Service %s", want.Name)
 	}
 	if err != nil {
-		return wrap(err, "reading Service %s", want.Name)
+		return true, wrap(err, "reading Service %s", want.Name)
 	}
 	if maps.Equal(have.Spec.Selector, want.Spec.Selector) && samePorts(have.Spec.Ports, want.Spec.Ports) {
-		return nil
+		return true, nil
 	}
 	have.Spec.Selector, have.Spec.Ports = want.Spec.Selector, want.Spec.Ports
-	return wrap(f.client.Update(ctx, have), "updating Service %s", want.Name)
+	return true, wrap(f.client.Update(ctx, have), "updating Service %s", want.Name)
 }
 
 // samePorts compares what we set of ports.

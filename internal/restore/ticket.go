@@ -79,8 +79,11 @@ func ticketOf(r *v1beta2.EtcdRestore, who *identity) *corev1.Secret {
 	}
 }
 
-// ensureTicket makes the ticket of an object, or brings it up to date.
+// ensureTicket makes the ticket of an object, or brings it up to date, and the way to who takes it.
 func (c *reconciler) ensureTicket(ctx context.Context, r *v1beta2.EtcdRestore) error {
+	if _, err := c.front.ensure(ctx); err != nil {
+		return err
+	}
 	who := c.identity.current()
 	if who == nil {
 		return c.identity.missing()

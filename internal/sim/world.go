@@ -38,6 +38,8 @@ type Options struct {
 	Nodes int
 	// Volumes gives every member a volume, LocalVolumes one that is bound to its node.
 	Volumes, LocalVolumes bool
+	// Mirror is what admission puts in front of the images of pods.
+	Mirror string
 	// TLS uses secrets for peers and clients.
 	TLS bool
 	// Size and Version are what the cluster begins with; 3 and 3.6.16 where they are zero.
@@ -107,7 +109,7 @@ func New(o Options) *World {
 	w := &World{Options: o, Loop: &clock.Loop{}, Rand: rand.New(rand.NewPCG(o.Seed, 0x5eed)), injections: map[int]Fate{}, unpullable: map[string]bool{}, backups: map[string]*etcdmodel.Disk{}}
 	w.Universe = &etcdmodel.Universe{Loop: w.Loop, Rand: w.Rand}
 	w.Kube = kubemodel.New(w.Loop, w.Rand, w.Universe)
-	w.Kube.LocalVolumes, w.Kube.Sealed = o.LocalVolumes, o.Sealed
+	w.Kube.LocalVolumes, w.Kube.Mirror, w.Kube.Sealed = o.LocalVolumes, o.Mirror, o.Sealed
 	w.Kube.Pullable = func(image string) bool { return !w.unpullable[image] }
 	w.Kube.Snapshot = w.fetched
 	w.truth = newTruth(w)

@@ -4,6 +4,7 @@
 package snapshot
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"context"
@@ -39,7 +40,8 @@ type Facts struct {
 	// Time is when the snapshot was taken. It is zero where that is not known.
 	Time time.Time
 	// ClusterSpec is the spec of the EtcdCluster that was backed up, as JSON. It is empty where that is
-	// not known, or too large for the metadata of an object.
+	// not known, or too large for the metadata of an object. In that of an encrypted object it is encrypted
+	// as well: only Open knows it then.
 	ClusterSpec string
 }
 
@@ -56,10 +58,12 @@ const (
 	labelSize         = "etcdbackupsize"
 	labelTime         = "etcdbackuptime"
 	labelClusterSpec  = "etcdclusterspec"
+	labelSealedSpec   = "etcdclusterspecage"
 )
 
-// first are the labels that are known before the snapshot is read.
-func (f Facts) first() store.Labels {
+// first are the labels that are known before the snapshot is read. Where there are recipients, only they can read
+// the spec, which may hold more than the others are to know.
+func (f Facts) first(recipients []age.Recipient) store.Labels {
 	labels := store.Labels{
 		labelOwner:    f.Owner,
 		labelRun:      f.Run,
@@ -75,8 +79,12 @@ func (f Facts) first() store.Labels {
 	if !f.Time.IsZero() {
 		labels[labelTime] = f.Time.UTC().Format(time.RFC3339)
 	}
-	if packed := pack(f.ClusterSpec); packed != "" {
-		labels[labelClusterSpec] = packed
+	label := labelClusterSpec
+	if len(recipients) > 0 {
+		label = labelSealedSpec
+	}
+	if packed := pack(f.ClusterSpec, recipients); packed != "" {
+		labels[label] = packed
 	}
 	return labels
 }
@@ -84,17 +92,21 @@ func (f Facts) first() store.Labels {
 // labelRoom is how long one label may be. S3 keeps 2 KiB of metadata in all, and the others are short.
 const labelRoom = 1200
 
-// pack makes a label of a text, or nothing where it would be too long.
-func pack(text string) string {
+// pack makes a label of a text, or nothing where it would be too long. Where there are recipients it is for them
+// only.
+func pack(text string, recipients []age.Recipient) string {
 	if text == "" {
 		return ""
 	}
-	var packed bytes.Buffer
-	z, err := flate.NewWriter(&packed, flate.BestCompression)
+	var small, packed bytes.Buffer
+	z, err := flate.NewWriter(&small, flate.BestCompression)
 	if err != nil {
 		return ""
 	}
 	if _, err := io.WriteString(z, text); err != nil || z.Close() != nil {
+		return ""
+	}
+	if err := encode(&packed, &small, Format{Recipients: recipients}); err != nil {
 		return ""
 	}
 	label := base64.RawURLEncoding.EncodeToString(packed.Bytes())
@@ -104,14 +116,18 @@ func pack(text string) string {
 	return label
 }
 
-// unpack is the text of a label, or nothing where it is none of ours.
-func unpack(label string) string {
+// unpack is the text of a label, or nothing where it is none of ours, or not for these identities.
+func unpack(label string, e Encryption, identities []age.Identity) string {
 	packed, err := base64.RawURLEncoding.DecodeString(label)
 	if err != nil {
 		return ""
 	}
+	small, err := unseal(bytes.NewReader(packed), NotCompressed, e, identities)
+	if err != nil {
+		return ""
+	}
 	const most = 1 << 20 // a small label can say a lot of the same
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), most))
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(small), most))
 	if err != nil {
 		return ""
 	}
@@ -126,7 +142,7 @@ func (s Sums) labels() store.Labels {
 	}
 }
 
-// FactsOf reads the metadata of an object. One that another tool wrote has none, and is a plain snapshot.
+// FactsOf reads the metadata of an object. One that another tool wrote or copied has none.
 func FactsOf(o store.Object) Facts {
 	number := func(label string) int64 {
 		n, err := strconv.ParseInt(o.Labels[label], 10, 64)
@@ -138,7 +154,7 @@ func FactsOf(o store.Object) Facts {
 	taken, _ := time.Parse(time.RFC3339, o.Labels[labelTime]) // zero where there is none
 	return Facts{
 		Time:         taken,
-		ClusterSpec:  unpack(o.Labels[labelClusterSpec]),
+		ClusterSpec:  unpack(o.Labels[labelClusterSpec], NotEncrypted, nil),
 		Owner:        o.Labels[labelOwner],
 		Run:          o.Labels[labelRun],
 		Revision:     number(labelRevision),
@@ -165,7 +181,7 @@ func Write(ctx context.Context, s store.Store, key string, from io.Reader, f For
 	facts.Compression, facts.Encryption = f.Compression, f.Encryption()
 	var sums Sums
 	ended := false
-	err = s.Put(ctx, key, sealed, facts.first(), func() store.Labels {
+	err = s.Put(ctx, key, sealed, facts.first(f.Recipients), func() store.Labels {
 		if !ended {
 			sums, ended = sealed.Sums(), true
 		}
@@ -187,7 +203,10 @@ func Open(ctx context.Context, s store.Store, key string, identities []age.Ident
 	if err != nil {
 		return nil, Facts{}, err
 	}
-	facts := FactsOf(object)
+	facts := stored.facts
+	if sealed := object.Labels[labelSealedSpec]; sealed != "" {
+		facts.ClusterSpec = unpack(sealed, Age, identities)
+	}
 	if wantSHA256 == "" {
 		wantSHA256 = facts.SHA256
 	}
@@ -210,10 +229,13 @@ func OpenUnchecked(ctx context.Context, s store.Store, key string, identities []
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{&wholly{plain: plain, stored: stored}, closer(func() error { return errors.Join(plain.Close(), stored.body.Close()) })}, nil
+	return readCloser{&wholly{plain: plain, stored: stored}, closer(func() error { return errors.Join(plain.Close(), stored.body.Close()) })}, nil
+}
+
+// readCloser reads from one and closes another.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }
 
 // closer is a function that closes.
@@ -229,16 +251,43 @@ func get(ctx context.Context, s store.Store, key string, identities []age.Identi
 	if err != nil {
 		return nil, nil, store.Object{}, err
 	}
-	facts := FactsOf(object)
-	stored := &storedBytes{body: body}
-	if sum && (facts.Compression != NotCompressed || facts.Encryption != NotEncrypted) {
-		stored.sum = sha256.New()
-	}
-	plain, err := unseal(stored, facts.Compression, facts.Encryption, identities)
+	stored := &storedBytes{body: body, facts: FactsOf(object)}
+	plain, err := stored.unseal(identities, sum)
 	if err != nil {
 		return nil, nil, store.Object{}, errors.Join(stored.blame(err), body.Close())
 	}
 	return stored, plain, object, nil
+}
+
+// unseal returns the plain snapshot. Where the metadata says nothing of the format it looks at the bytes: a tool
+// may have copied the object without its metadata.
+func (s *storedBytes) unseal(identities []age.Identity, sum bool) (io.ReadCloser, error) {
+	f := &s.facts
+	silent := f.Compression == NotCompressed && f.Encryption == NotEncrypted
+	if silent {
+		start := bufio.NewReader(s.body)
+		s.body = readCloser{start, s.body}
+		var err error
+		if f.Compression, f.Encryption, err = formatOf(start); err != nil {
+			s.failed = err
+			return nil, err
+		}
+	}
+	if sum && (f.Compression != NotCompressed || f.Encryption != NotEncrypted) {
+		s.sum = sha256.New()
+	}
+	if !silent || f.Encryption == NotEncrypted {
+		return unseal(s, f.Compression, f.Encryption, identities)
+	}
+	inner, err := unseal(s, NotCompressed, f.Encryption, identities)
+	if err != nil {
+		return nil, err
+	}
+	start := bufio.NewReader(inner)
+	if f.Compression, _, err = formatOf(start); err != nil {
+		return nil, err
+	}
+	return unseal(start, f.Compression, NotEncrypted, nil)
 }
 
 // Opened is a snapshot in a store that is open for reading.
@@ -269,8 +318,10 @@ var errOtherSum = fmt.Errorf("%w: its SHA-256 is not the one that was recorded w
 // is wanted.
 type storedBytes struct {
 	body io.ReadCloser
-	sum  hash.Hash // nil where that is checked elsewhere
-	want string
+	// facts are what the metadata says, with the format that the bytes have where that says none.
+	facts Facts
+	sum   hash.Hash // nil where that is checked elsewhere
+	want  string
 	// failed is what the store said instead of the end.
 	failed error
 }

@@ -4,6 +4,7 @@
 package snapshot
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -217,6 +218,26 @@ func unseal(r io.Reader, c Compression, e Encryption, identities []age.Identity)
 		return zr.IOReadCloser(), nil
 	}
 	return nil, fmt.Errorf("the backup is compressed with %q, which this version does not know", c)
+}
+
+// What the files of each format begin with. A database begins with neither.
+const (
+	ageMagic  = "age-encryption.org/v1"
+	zstdMagic = "\x28\xb5\x2f\xfd"
+)
+
+// formatOf tells the format of what r begins with. The compression of what is encrypted cannot be seen.
+func formatOf(r *bufio.Reader) (Compression, Encryption, error) {
+	start, err := r.Peek(len(ageMagic))
+	switch {
+	case err != nil && !isEnd(err):
+		return NotCompressed, NotEncrypted, err
+	case bytes.HasPrefix(start, []byte(ageMagic)):
+		return NotCompressed, Age, nil
+	case bytes.HasPrefix(start, []byte(zstdMagic)):
+		return Zstd, NotEncrypted, nil
+	}
+	return NotCompressed, NotEncrypted, nil
 }
 
 // The entries of an encryption secret.

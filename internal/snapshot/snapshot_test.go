@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -202,6 +204,81 @@ func TestPlainObjectOfAnotherToolCanBeOpened(t *testing.T) {
 	}
 }
 
+// A tool that copies objects may leave their metadata behind.
+func TestObjectsWithoutTheirMetadataCanBeOpened(t *testing.T) {
+	key := identity(t)
+	data := whole(5000)
+	for name, format := range map[string]Format{
+		"compressed":               {Compression: Zstd},
+		"encrypted":                {Recipients: []age.Recipient{key.Recipient()}},
+		"compressed and encrypted": {Compression: Zstd, Recipients: []age.Recipient{key.Recipient()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := folder(t)
+			sealed, err := Seal(bytes.NewReader(data), format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer sealed.Close()
+			raw, err := io.ReadAll(sealed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			put := func(raw []byte) {
+				t.Helper()
+				if err := s.Put(t.Context(), "copy", bytes.NewReader(raw), nil, func() store.Labels { return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(raw)
+			r, facts, err := Open(t.Context(), s, "copy", []age.Identity{key}, sealed.Sums().SHA256)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, data) {
+				t.Errorf("came back with %v", err)
+			}
+			if want := (Facts{Compression: format.Compression, Encryption: format.Encryption()}); facts != want {
+				t.Errorf("facts = %+v, want %+v", facts, want)
+			}
+			unchecked, err := OpenUnchecked(t.Context(), s, "copy", []age.Identity{key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(unchecked); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("unchecked it came back with %v", err)
+			}
+			if err := errors.Join(r.Close(), unchecked.Close()); err != nil {
+				t.Error(err)
+			}
+			if _, _, err := Open(t.Context(), s, "copy", nil, ""); errors.Is(err, ErrKeys) != (format.Encryption() == Age) {
+				t.Errorf("without a key: %v", err)
+			}
+			for _, size := range []int{2, 10, 300, len(raw) - 1} {
+				put(raw[:size])
+				if err := readAll(t.Context(), s, "copy", key); !errors.Is(err, ErrBroken) {
+					t.Errorf("cut off after %d bytes: %v", size, err)
+				}
+			}
+		})
+	}
+}
+
+// A store that breaks off at the very beginning says nothing of the backup.
+func TestAStoreThatFailsAtOnceIsNotABrokenBackup(t *testing.T) {
+	if _, _, err := Open(t.Context(), failing{folder(t)}, "k", nil, ""); !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrBroken) {
+		t.Errorf("Open = %v", err)
+	}
+}
+
+// failing is a store whose objects cannot be read.
+type failing struct{ store.Store }
+
+func (failing) Get(context.Context, string) (io.ReadCloser, store.Object, error) {
+	return io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)), store.Object{}, nil
+}
+
 func TestKeysOfASecret(t *testing.T) {
 	key, other := identity(t), identity(t)
 	for name, test := range map[string]struct {
@@ -311,5 +388,82 @@ func TestWhatIsKeptWithABackupComesBack(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Whoever may ask for the metadata of an encrypted backup learns nothing of the cluster's spec.
+func TestSpecKeptWithAnEncryptedBackupIsForItsKeysOnly(t *testing.T) {
+	s, key := folder(t), identity(t)
+	const spec = `{"size":3,"pod":{"etcdEnv":[{"name":"PASSWORD","value":"sekret"}]}}`
+	other := identity(t)
+	format := Format{Recipients: []age.Recipient{other.Recipient(), key.Recipient()}}
+	if _, err := Write(t.Context(), s, "k", bytes.NewReader(whole(1)), format, Facts{Owner: "o", ClusterSpec: spec}, nil); err != nil {
+		t.Fatal(err)
+	}
+	o, err := s.Stat(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, label := range o.Labels {
+		decoded, _ := base64.RawURLEncoding.DecodeString(label)
+		if text := label + string(decoded) + unpack(label, NotEncrypted, nil); strings.Contains(text, "sekret") {
+			t.Errorf("label %s shows the spec: %s", name, text)
+		}
+	}
+	if facts := FactsOf(o); facts.Owner != "o" || facts.ClusterSpec != "" {
+		t.Errorf("without a key: %+v", facts)
+	}
+	if text := unpack(o.Labels[labelSealedSpec], Age, []age.Identity{identity(t)}); text != "" {
+		t.Errorf("another key reads %s", text)
+	}
+	for _, i := range []age.Identity{key, other} {
+		r, facts, err := Open(t.Context(), s, "k", []age.Identity{i}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if facts.ClusterSpec != spec {
+			t.Errorf("with the key the spec is %q", facts.ClusterSpec)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+
+	// What the keys of many recipients leave no room for is left out, and so it is with those of hybrid keys.
+	many := slices.Repeat(format.Recipients, 20)
+	hybrid, err := age.GenerateHybridIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, recipients := range map[string][]age.Recipient{"many": many, "hybrid": {hybrid.Recipient()}} {
+		if _, err := Write(t.Context(), s, "k", bytes.NewReader(whole(1)), Format{Recipients: recipients}, Facts{ClusterSpec: spec}, nil); err != nil {
+			t.Fatal(err)
+		}
+		o, err := s.Stat(t.Context(), "k")
+		if err != nil || o.Labels[labelSealedSpec] != "" || o.Labels[labelClusterSpec] != "" {
+			t.Errorf("%s: labels %v, %v", name, o.Labels, err)
+		}
+	}
+}
+
+// An older operator kept it in the clear.
+func TestSpecInTheClearBesideAnEncryptedBackupIsStillRead(t *testing.T) {
+	s, key := folder(t), identity(t)
+	sealed, err := Seal(bytes.NewReader(whole(1)), Format{Recipients: []age.Recipient{key.Recipient()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sealed.Close()
+	labels := store.Labels{labelEncryption: string(Age), labelClusterSpec: pack(`{"size":3}`, nil)}
+	if err := s.Put(t.Context(), "k", sealed, labels, func() store.Labels { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r, facts, err := Open(t.Context(), s, "k", []age.Identity{key}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if facts.ClusterSpec != `{"size":3}` {
+		t.Errorf("the spec is %q", facts.ClusterSpec)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 )
 
 // fileStore keeps objects as files of a mounted volume:
@@ -91,15 +92,26 @@ func (s *fileStore) Put(ctx context.Context, key string, body io.Reader, first L
 	}); err != nil {
 		return err
 	}
+	return s.appear(key, part, merge(first, last()))
+}
+
+// changing is held while an object and its labels change: of two backups with one name, both are of one or both
+// are of the other.
+var changing sync.Mutex
+
+// appear gives the file part the name of the object key.
+func (s *fileStore) appear(key, part string, labels Labels) error {
+	changing.Lock()
+	defer changing.Unlock()
 	// The labels go first: an object without them would look like somebody else's. Labels without an
 	// object mean nothing, and those beside the object that was to be replaced know its own.
-	labels, err := json.Marshal(s.replacing(key, part, merge(first, last())))
+	text, err := s.labelsText(key, part, labels)
 	if err != nil {
-		return fmt.Errorf("encoding the labels of %s: %w", key, err)
+		return err
 	}
 	labelsPart := beside(key, "."+rand.Text()+partSuffix)
 	if err := s.write(labelsPart, func(w io.Writer) error {
-		_, err := w.Write(labels)
+		_, err := w.Write(text)
 		return err
 	}); err != nil {
 		_ = s.root.Remove(labelsPart)
@@ -114,36 +126,44 @@ func (s *fileStore) Put(ctx context.Context, key string, body io.Reader, first L
 	return s.syncDir(path.Dir(key))
 }
 
-// The labels of an object that replaces another one hold those of the other as well, until it is replaced in
-// turn: whoever is killed between the two renames leaves the old object beside the new labels. Names of labels
-// have no dots.
+// Labels say which file they are of, and those of an object that replaces another one hold those of the other as
+// well, until it is replaced in turn: whoever is killed between the two renames leaves the old object beside the
+// new labels. Names of labels have no dots.
 const (
+	// printLabel holds the fingerprint of the file whose labels they are.
+	printLabel = ".print"
 	// beforeLabel holds the labels of the object that is replaced.
 	beforeLabel = ".before"
-	// printLabel holds, among those, the fingerprint of the object that is replaced.
-	printLabel = ".print"
 )
 
-// replacing are the labels of the file part, which is about to replace the object key.
-func (s *fileStore) replacing(key, part string, labels Labels) Labels {
-	was, wasErr := s.fingerprint(key)
-	is, isErr := s.fingerprint(part)
-	if wasErr != nil || isErr != nil || was == is {
-		return labels // nothing is replaced, or it is replaced by the same
-	}
-	old, err := s.labels(key)
+// labelsText is what is stored as the labels of the file part, which is about to become the object key.
+func (s *fileStore) labelsText(key, part string, labels Labels) ([]byte, error) {
+	is, err := s.fingerprintOf(part)
 	if err != nil {
-		old = nil // they cannot be read, and will be missed by nobody
+		return nil, s.translate(writing, err)
 	}
-	before, err := json.Marshal(merge(old, Labels{printLabel: was}))
+	labels = merge(labels, Labels{printLabel: is})
+	if was, err := s.fingerprintOf(key); err == nil && was != is {
+		old, err := s.labels(key, was)
+		if err != nil {
+			old = nil // they cannot be read, and will be missed by nobody
+		}
+		before, err := json.Marshal(merge(old, Labels{printLabel: was}))
+		if err != nil {
+			return nil, fmt.Errorf("encoding the labels of %s: %w", key, err)
+		}
+		labels[beforeLabel] = string(before)
+	}
+	text, err := json.Marshal(labels)
 	if err != nil {
-		return labels
+		return nil, fmt.Errorf("encoding the labels of %s: %w", key, err)
 	}
-	return merge(labels, Labels{beforeLabel: string(before)})
+	return text, nil
 }
 
-// labels reads the labels of an object. Those of one that somebody else put there are empty.
-func (s *fileStore) labels(key string) (Labels, error) {
+// labels reads the labels of the object key with this fingerprint. Those of one that somebody else put there are
+// empty.
+func (s *fileStore) labels(key, fingerprint string) (Labels, error) {
 	text, err := s.root.ReadFile(beside(key, labelsSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Labels{}, nil
@@ -159,21 +179,17 @@ func (s *fileStore) labels(key string) (Labels, error) {
 	if err != nil {
 		return nil, &Error{Problem: Failed, Text: fmt.Sprintf("the labels of %s are damaged", s.URL(key)), Err: err}
 	}
+	of := labels[printLabel]
 	delete(labels, beforeLabel)
-	old := before[printLabel]
-	if old == "" {
-		return labels, nil
-	}
-	is, err := s.fingerprint(key)
-	if err != nil {
-		return nil, s.translate(reading, err)
-	}
-	if is == old {
-		// It was not replaced after all.
+	delete(labels, printLabel)
+	switch {
+	case before[printLabel] == fingerprint: // it was not replaced after all
 		delete(before, printLabel)
 		return before, nil
+	case of == fingerprint, of == "": // an older operator did not say whose they are
+		return labels, nil
 	}
-	return labels, nil
+	return Labels{}, nil
 }
 
 // fingerprintBytes is how much of the end of a file its fingerprint is made of.
@@ -182,12 +198,7 @@ const fingerprintBytes = 4096
 // fingerprint tells a backup from another one without reading it all: a snapshot ends with its own sum, and what
 // is compressed or encrypted ends with what comes of that. Unlike a time it survives every way of copying a
 // volume.
-func (s *fileStore) fingerprint(name string) (string, error) {
-	f, err := s.root.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
+func fingerprint(f *os.File) (string, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return "", err
@@ -197,6 +208,15 @@ func (s *fileStore) fingerprint(name string) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%d-%x", info.Size(), sha256.Sum256(end)), nil
+}
+
+func (s *fileStore) fingerprintOf(name string) (string, error) {
+	f, err := s.root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	return fingerprint(f)
 }
 
 // write makes a file that is safe on the disk before it gets its name.
@@ -253,24 +273,42 @@ func (s *fileStore) syncDir(dir string) error {
 	return nil
 }
 
-func (s *fileStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
-	o, err := s.Stat(ctx, key)
-	if err != nil {
-		return nil, Object{}, err
-	}
+func (s *fileStore) Get(_ context.Context, key string) (io.ReadCloser, Object, error) {
 	f, err := s.root.Open(key)
 	if err != nil {
 		return nil, Object{}, s.translate(reading, err)
 	}
+	o, err := s.describe(key, f)
+	if err != nil {
+		_ = f.Close()
+		return nil, Object{}, err
+	}
 	return f, o, nil
 }
 
-func (s *fileStore) Stat(_ context.Context, key string) (Object, error) {
-	info, err := s.root.Stat(key)
+func (s *fileStore) Stat(ctx context.Context, key string) (Object, error) {
+	f, o, err := s.Get(ctx, key)
+	if err != nil {
+		return Object{}, err
+	}
+	_ = f.Close()
+	return o, nil
+}
+
+// describe says what f is, the file that was opened under key. Another one may have taken that name since.
+func (s *fileStore) describe(key string, f *os.File) (Object, error) {
+	info, err := f.Stat()
 	if err != nil {
 		return Object{}, s.translate(reading, err)
 	}
-	labels, err := s.labels(key)
+	if info.IsDir() {
+		return Object{}, s.explain(reading, NoObject, "it is a folder", nil)
+	}
+	is, err := fingerprint(f)
+	if err != nil {
+		return Object{}, s.translate(reading, err)
+	}
+	labels, err := s.labels(key, is)
 	if err != nil {
 		return Object{}, err
 	}
@@ -308,7 +346,9 @@ func (s *fileStore) List(ctx context.Context, prefix string) iter.Seq2[Object, e
 }
 
 func (s *fileStore) Delete(_ context.Context, key string) error {
-	// The object goes first, for the reason that Put names.
+	changing.Lock()
+	defer changing.Unlock()
+	// The object goes first, for the reason that appear names.
 	for _, name := range []string{key, beside(key, labelsSuffix)} {
 		if err := s.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return s.translate(deleting, err)

@@ -171,8 +171,10 @@ func (s *gcsStore) Put(ctx context.Context, key string, body io.Reader, first La
 	}
 	if !ended {
 		// The sums also stand in the status and in the snapshot itself, so that a user who may only
-		// create objects is no worse off.
-		_, _ = s.object(key).Update(ctx, storage.ObjectAttrsToUpdate{Metadata: merge(first, last())})
+		// create objects is no worse off. Where somebody else has replaced the object meanwhile, theirs is
+		// left as it is.
+		written := s.object(key).If(storage.Conditions{GenerationMatch: w.Attrs().Generation})
+		_, _ = written.Update(ctx, storage.ObjectAttrsToUpdate{Metadata: merge(first, last())})
 	}
 	return nil
 }
@@ -198,15 +200,25 @@ func (s *gcsStore) send(w io.Writer, start []byte, body io.Reader, ended bool) e
 }
 
 func (s *gcsStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
-	o, err := s.Stat(ctx, key)
-	if err != nil {
-		return nil, Object{}, err
+	const tries = 3
+	for n := 1; ; n++ {
+		a, err := s.object(key).Attrs(ctx)
+		if err != nil {
+			return nil, Object{}, s.translate(reading, err)
+		}
+		r, err := s.object(key).ReadCompressed(true).NewReader(ctx)
+		if err != nil {
+			return nil, Object{}, s.translate(reading, err)
+		}
+		if r.Attrs.Generation == a.Generation || r.Attrs.Generation == 0 { // 0: the service does not tell
+			return r, gcsObject(a), nil
+		}
+		// It was replaced meanwhile: these labels are not those of this content.
+		_ = r.Close()
+		if n == tries {
+			return nil, Object{}, s.explain(reading, Failed, "it is being replaced all the time", nil)
+		}
 	}
-	r, err := s.object(key).ReadCompressed(true).NewReader(ctx)
-	if err != nil {
-		return nil, Object{}, s.translate(reading, err)
-	}
-	return r, o, nil
 }
 
 func (s *gcsStore) Stat(ctx context.Context, key string) (Object, error) {
@@ -214,7 +226,11 @@ func (s *gcsStore) Stat(ctx context.Context, key string) (Object, error) {
 	if err != nil {
 		return Object{}, s.translate(reading, err)
 	}
-	return Object{Key: key, Size: a.Size, Modified: a.Updated, Labels: lower(a.Metadata)}, nil
+	return gcsObject(a), nil
+}
+
+func gcsObject(a *storage.ObjectAttrs) Object {
+	return Object{Key: a.Name, Size: a.Size, Modified: a.Updated, Labels: lower(a.Metadata)}
 }
 
 func (s *gcsStore) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {

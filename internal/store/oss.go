@@ -32,6 +32,16 @@ const ossDefaultEndpoint = "http://oss-cn-hangzhou.aliyuncs.com"
 // ossRegion finds the region in the names of the service's own endpoints.
 var ossRegion = regexp.MustCompile(`^(?:s3\.)?oss-([a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com$`)
 
+// ossRegionOf is the region that the name of an endpoint tells. A private one tells none, and neither do those that
+// lead to the buckets of all regions.
+func ossRegionOf(host string) string {
+	m := ossRegion.FindStringSubmatch(host)
+	if m == nil || strings.HasPrefix(m[1], "accelerate") {
+		return ""
+	}
+	return m[1]
+}
+
 // ossStore is a bucket of Alibaba Cloud OSS.
 type ossStore struct {
 	client    *oss.Client
@@ -66,10 +76,10 @@ func openOSS(_ context.Context, c Config, bucket string) (Store, error) {
 		WithCredentialsProvider(osscredentials.NewStaticCredentialsProvider(id, secret)).
 		WithHttpClient(&http.Client{Transport: transport}).
 		WithRetryMaxAttempts(4)
-	if m := ossRegion.FindStringSubmatch(u.Hostname()); m != nil {
-		cfg = cfg.WithRegion(m[1])
+	if region := ossRegionOf(u.Hostname()); region != "" {
+		cfg = cfg.WithRegion(region)
 	} else {
-		// The newer signature names the region, which the name of a private endpoint does not tell.
+		// The newer signature names the region, which the name of this endpoint does not tell.
 		cfg = cfg.WithSignatureVersion(oss.SignatureVersionV1)
 	}
 	if net.ParseIP(u.Hostname()) != nil {
@@ -87,7 +97,7 @@ func openOSS(_ context.Context, c Config, bucket string) (Store, error) {
 }
 
 func (s *ossStore) Put(ctx context.Context, key string, body io.Reader, first Labels, last func() Labels) error {
-	return putParts(ctx, &ossUpload{ossStore: s, key: key, etags: map[int]*string{}}, body, first, last)
+	return putParts(ctx, &ossUpload{ossStore: s, key: key, mark: newMark(), etags: map[int]*string{}}, body, first, last)
 }
 
 func (s *ossStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
@@ -118,18 +128,15 @@ func (s *ossStore) Stat(ctx context.Context, key string) (Object, error) {
 
 // addTags adds what was not known when the upload began; it stands in tags.
 func (s *ossStore) addTags(ctx context.Context, o *Object, count int32) {
-	if count == 0 {
-		return
-	}
-	r, err := s.client.GetObjectTagging(ctx, &oss.GetObjectTaggingRequest{Bucket: &s.bucket, Key: &o.Key})
-	if err != nil {
-		return
-	}
-	for _, t := range r.Tags {
-		if t.Key != nil && t.Value != nil {
-			o.Labels[strings.ToLower(*t.Key)] = *t.Value
+	late := Labels{}
+	if count > 0 {
+		if r, err := s.client.GetObjectTagging(ctx, &oss.GetObjectTaggingRequest{Bucket: &s.bucket, Key: &o.Key}); err == nil {
+			for _, t := range r.Tags {
+				late[strings.ToLower(oss.ToString(t.Key))] = oss.ToString(t.Value)
+			}
 		}
 	}
+	o.Labels = withTags(o.Labels, late)
 }
 
 func (s *ossStore) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
@@ -210,8 +217,9 @@ func (s *ossStore) makingBucket(ctx context.Context, do func() error) error {
 // ossUpload is one object on its way.
 type ossUpload struct {
 	*ossStore
-	key string
-	id  *string
+	key  string
+	id   *string
+	mark mark
 
 	mu    sync.Mutex
 	etags map[int]*string
@@ -229,7 +237,7 @@ func (u *ossUpload) whole(ctx context.Context, data []byte, labels Labels) error
 func (u *ossUpload) begin(ctx context.Context, first Labels) error {
 	return u.makingBucket(ctx, func() error {
 		r, err := u.client.InitiateMultipartUpload(ctx, &oss.InitiateMultipartUploadRequest{
-			Bucket: &u.bucket, Key: &u.key, Metadata: first,
+			Bucket: &u.bucket, Key: &u.key, Metadata: u.mark.on(first),
 		})
 		if err == nil {
 			u.id = r.UploadId
@@ -263,7 +271,7 @@ func (u *ossUpload) finish(ctx context.Context, parts int, _, last Labels) error
 	}
 	// As with S3: metadata has to be known at the beginning, tags need not be.
 	tags := &oss.Tagging{TagSet: &oss.TagSet{}}
-	for name, value := range last {
+	for name, value := range u.mark.on(last) {
 		tags.TagSet.Tags = append(tags.TagSet.Tags, oss.Tag{Key: &name, Value: &value})
 	}
 	_, _ = u.client.PutObjectTagging(ctx, &oss.PutObjectTaggingRequest{Bucket: &u.bucket, Key: &u.key, Tagging: tags})

@@ -13,6 +13,7 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -30,7 +31,11 @@ type s3Store struct {
 	explainer
 }
 
-func openS3(_ context.Context, c Config, bucket string) (Store, error) {
+func openS3(ctx context.Context, c Config, bucket string) (Store, error) {
+	return openS3With(ctx, c, bucket, net.DefaultResolver.LookupHost)
+}
+
+func openS3With(ctx context.Context, c Config, bucket string, resolve resolver) (Store, error) {
 	transport, err := httpTransport(c)
 	if err != nil {
 		return nil, err
@@ -43,12 +48,8 @@ func openS3(_ context.Context, c Config, bucket string) (Store, error) {
 	if endpoint == "" {
 		endpoint = settings.endpoint
 	}
-	region := settings.region
 	if endpoint == "" {
 		endpoint = "https://s3.amazonaws.com"
-	} else if region == "" {
-		// Compatible services accept any region as long as the signature names the same one.
-		region = "us-east-1"
 	}
 	u, err := parseEndpoint(endpoint)
 	if err != nil {
@@ -61,15 +62,15 @@ func openS3(_ context.Context, c Config, bucket string) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	lookup := minio.BucketLookupAuto
-	if c.ForcePathStyle {
-		lookup = minio.BucketLookupPath
+	lookup := minio.BucketLookupPath
+	if !c.ForcePathStyle && bucketInHost(ctx, u, bucket, resolve) {
+		lookup = minio.BucketLookupDNS
 	}
 	core, err := minio.NewCore(u.Host, &minio.Options{
 		Creds:        creds,
 		Secure:       u.Scheme == "https",
 		Transport:    transport,
-		Region:       region,
+		Region:       s3Region(u, settings.region),
 		BucketLookup: lookup,
 		MaxRetries:   4,
 	})
@@ -88,7 +89,7 @@ func openS3(_ context.Context, c Config, bucket string) (Store, error) {
 }
 
 func (s *s3Store) Put(ctx context.Context, key string, body io.Reader, first Labels, last func() Labels) error {
-	return putParts(ctx, &s3Upload{s3Store: s, key: key, parts: map[int]minio.CompletePart{}}, body, first, last)
+	return putParts(ctx, &s3Upload{s3Store: s, key: key, mark: newMark(), parts: map[int]minio.CompletePart{}}, body, first, last)
 }
 
 func (s *s3Store) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
@@ -110,13 +111,13 @@ func (s *s3Store) Stat(ctx context.Context, key string) (Object, error) {
 // object adds the tags to what the service said. They hold what was not known when the upload began,
 // and are missing where the service or the user's rights do not have tags.
 func (s *s3Store) object(ctx context.Context, key string, info minio.ObjectInfo) Object {
-	labels := lower(info.UserMetadata)
+	var late Labels
 	if strings.Contains(info.ETag, "-") { // an upload in parts
 		if t, err := s.core.GetObjectTagging(ctx, s.bucket, key, minio.GetObjectTaggingOptions{}); err == nil {
-			labels = merge(labels, lower(t.ToMap()))
+			late = lower(t.ToMap())
 		}
 	}
-	return Object{Key: key, Size: info.Size, Modified: info.LastModified, Labels: labels}
+	return Object{Key: key, Size: info.Size, Modified: info.LastModified, Labels: withTags(lower(info.UserMetadata), late)}
 }
 
 func (s *s3Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
@@ -171,8 +172,9 @@ func (s *s3Store) Close() error {
 // s3Upload is one object on its way.
 type s3Upload struct {
 	*s3Store
-	key string
-	id  string
+	key  string
+	id   string
+	mark mark
 
 	mu    sync.Mutex
 	parts map[int]minio.CompletePart
@@ -197,7 +199,7 @@ func (u *s3Upload) whole(ctx context.Context, data []byte, labels Labels) error 
 }
 
 func (u *s3Upload) begin(ctx context.Context, first Labels) (err error) {
-	u.id, err = u.core.NewMultipartUpload(ctx, u.bucket, u.key, u.options(first))
+	u.id, err = u.core.NewMultipartUpload(ctx, u.bucket, u.key, u.options(u.mark.on(first)))
 	return u.translate(writing, err)
 }
 
@@ -231,7 +233,7 @@ func (u *s3Upload) finish(ctx context.Context, parts int, _, last Labels) error 
 	// S3 takes metadata only before the first part. Copying the object onto itself would change it, but
 	// would keep the data twice in a bucket with versions. Tags cost nothing; where the service has none
 	// or the user's rights do not include them, the sums stand in the status and in the snapshot itself.
-	if t, err := tags.MapToObjectTags(last); err == nil {
+	if t, err := tags.MapToObjectTags(u.mark.on(last)); err == nil {
 		_ = u.core.PutObjectTagging(ctx, u.bucket, u.key, t, minio.PutObjectTaggingOptions{})
 	}
 	return nil

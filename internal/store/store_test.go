@@ -271,12 +271,12 @@ func TestLabelsAreThoseOfTheirOwnFile(t *testing.T) {
 		body, lies string
 		want       Labels
 	}{
-		"replaced":                          {Labels{"run": "1", "owner": "o"}, younger, younger, Labels{"run": "2"}},
-		"killed before it was replaced":     {Labels{"run": "1", "owner": "o"}, younger, old, Labels{"run": "1", "owner": "o"}},
-		"killed before a stranger's was":    {nil, younger, old, Labels{}},
-		"replaced by the same":              {Labels{"run": "1"}, old, old, Labels{"run": "2"}},
-		"replaced, and changed by somebody": {Labels{"run": "1"}, younger, "x", Labels{"run": "2"}},
-		"an empty file":                     {Labels{"run": "1"}, "", "", Labels{"run": "2"}},
+		"replaced":                               {Labels{"run": "1", "owner": "o"}, younger, younger, Labels{"run": "2"}},
+		"killed before it was replaced":          {Labels{"run": "1", "owner": "o"}, younger, old, Labels{"run": "1", "owner": "o"}},
+		"killed before a stranger's was":         {nil, younger, old, Labels{}},
+		"replaced by the same":                   {Labels{"run": "1"}, old, old, Labels{"run": "2"}},
+		"replaced, and by somebody else as well": {Labels{"run": "1"}, younger, "x", Labels{}},
+		"an empty file":                          {Labels{"run": "1"}, "", "", Labels{"run": "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, key, err := Open(t.Context(), Config{Kind: "File", Path: "b/folder/k", Namespace: "ns", FileRoot: t.TempDir()})
@@ -316,6 +316,57 @@ func TestLabelsAreThoseOfTheirOwnFile(t *testing.T) {
 				t.Errorf("the labels are %s, %v", text, err)
 			}
 		})
+	}
+}
+
+// Backups with one name that end at the same time must not leave the labels of one beside the file of another.
+func TestFilesThatAreReplacedAtOnceKeepTheirLabels(t *testing.T) {
+	s, key, err := Open(t.Context(), Config{Kind: "File", Path: "b/k", Namespace: "ns", FileRoot: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for range 20 {
+		var written, together sync.WaitGroup
+		written.Add(8)
+		for n := range 8 {
+			together.Go(func() {
+				run := fmt.Sprint("run", n)
+				if err := s.Put(t.Context(), key, strings.NewReader(run), Labels{"run": run}, func() Labels {
+					written.Done()
+					written.Wait()
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		together.Wait()
+		body, o, err := s.Get(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(body)
+		if err != nil || o.Labels["run"] != string(text) {
+			t.Errorf("the file of %s has the labels %v, %v", text, o.Labels, err)
+		}
+		if err := body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAFolderIsNoObject(t *testing.T) {
+	s, _, err := Open(t.Context(), Config{Kind: "File", Path: "b/k", Namespace: "ns", FileRoot: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.(*fileStore).root.Mkdir("k", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Stat(t.Context(), "k"); !Is(err, NoObject) {
+		t.Errorf("Stat = %v, want that there is no object", err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
@@ -61,7 +62,7 @@ func (a *Actor) Do(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) (
 func (a *Actor) do(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) (Outcome, error) {
 	switch step.Kind {
 	case plan.Create:
-		return fromKube(a.Kube.Create(ctx, step.Object))
+		return a.create(ctx, s, step.Object)
 	case plan.Change:
 		return fromKube(a.Kube.Patch(ctx, step.Object, onto(step.From)))
 	case plan.Resize:
@@ -102,6 +103,25 @@ func fromKube(err error) (Outcome, error) {
 		return Outdated, nil
 	}
 	return Outdated, err
+}
+
+// create makes an object. That it is there already is fine where the next look will see it; one
+// without the cluster's labels would be asked for again and again.
+func (a *Actor) create(ctx context.Context, s *snapshot.Snapshot, object client.Object) (Outcome, error) {
+	err := a.Kube.Create(ctx, object)
+	if !apierrors.IsAlreadyExists(err) {
+		return fromKube(err)
+	}
+	there := object.DeepCopyObject().(client.Object)
+	if err := a.Kube.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
+		return fromKube(err)
+	}
+	for label, value := range manifests.ClusterLabels(s.Cluster.Name) {
+		if object.GetLabels()[label] == value && there.GetLabels()[label] != value {
+			return Outdated, fmt.Errorf("%s exists without the label %s=%s: put that back, or delete it", object.GetName(), label, value)
+		}
+	}
+	return AlreadyDone, nil
 }
 
 // resize changes resources in place through the subresource that Kubernetes has for

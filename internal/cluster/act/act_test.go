@@ -17,10 +17,38 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/act"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
 )
+
+// A pod that somebody took the labels off is not seen by the next look: it would be created again and again.
+func TestAnObjectThatIsThereWithoutItsLabelsIsSaid(t *testing.T) {
+	s := &snapshot.Snapshot{Cluster: &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns"}}}
+	pod := func(labels map[string]string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "c-a", Namespace: "ns", Labels: labels}}
+	}
+	for name, test := range map[string]struct {
+		labels map[string]string
+		want   string
+	}{
+		"made a moment ago": {labels: manifests.ClusterLabels("c")},
+		"quarantined":       {labels: map[string]string{manifests.LabelApp: "etcd"}, want: "c-a exists without the label etcd_cluster=c: put that back, or delete it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kube := fake.NewClientBuilder().WithObjects(pod(test.labels)).Build()
+			outcome, err := (&act.Actor{Kube: kube}).Do(t.Context(), s, &plan.Step{Kind: plan.Create, Object: pod(manifests.ClusterLabels("c")), Why: "create pod c-a"})
+			switch {
+			case test.want == "" && (err != nil || outcome != act.AlreadyDone):
+				t.Errorf("Do() = %v, %v", outcome, err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("Do() = %v, want %q", err, test.want)
+			}
+		})
+	}
+}
 
 // A pod that is gone is nothing to worry about. A Kubernetes that cannot resize is: it answers the same number.
 func TestAKubernetesWithoutResizeIsSaid(t *testing.T) {

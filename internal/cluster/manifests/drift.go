@@ -87,9 +87,14 @@ func NeedsNewSettings(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return c.Spec.TLS.IsSecurePeer() && version(c).AtLeast(3, 7) && hasEnv(pod, old)
 }
 
-// NeedsImage reports whether the pod's etcd is of another image than the spec's.
+// NeedsImage reports whether the pod's etcd was given another image than the spec's. Pods of
+// other operators do not say what they were given.
 func NeedsImage(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
-	return PodImage(pod) != Image(c)
+	given, ok := pod.Annotations[AnnotationImage]
+	if !ok {
+		given = PodImage(pod)
+	}
+	return given != Image(c)
 }
 
 // SetImage changes the pod to the spec's image.
@@ -100,6 +105,7 @@ func SetImage(c *v1beta2.EtcdCluster, pod *corev1.Pod) {
 		}
 	}
 	setAnnotation(pod, AnnotationVersion, Version(c))
+	setAnnotation(pod, AnnotationImage, Image(c))
 	id := containerID(pod)
 	if id == "" {
 		return
@@ -194,7 +200,7 @@ func reservedLabel(k string) bool {
 
 func reservedAnnotation(k string) bool {
 	switch k {
-	case AnnotationVersion, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained, AnnotationRestarting, AnnotationStart:
+	case AnnotationVersion, AnnotationImage, AnnotationMemberID, AnnotationPolicy, AnnotationApplied, AnnotationDrained, AnnotationRestarting, AnnotationRestarts, AnnotationStart:
 		return true
 	}
 	return false

@@ -176,6 +176,29 @@ func TestAChangeOfTheOperatorAloneReplacesNoPod(t *testing.T) {
 	}
 }
 
+func TestAnImageThatAdmissionRewroteIsTheSame(t *testing.T) {
+	c := example(everything)
+	rewrite := func(pod *corev1.Pod) {
+		for i := range pod.Spec.Containers {
+			pod.Spec.Containers[i].Image = "mirror.example.com/" + pod.Spec.Containers[i].Image + "@sha256:abc"
+		}
+	}
+	pod := manifests.MemberPod(c, joinerOf(c))
+	rewrite(pod)
+	if manifests.NeedsImage(c, pod) {
+		t.Error("what admission made of the image counts as another one")
+	}
+	c.Spec.Version = "3.6.16"
+	if !manifests.NeedsImage(c, pod) {
+		t.Error("a new version is not seen")
+	}
+	manifests.SetImage(c, pod)
+	rewrite(pod)
+	if manifests.NeedsImage(c, pod) {
+		t.Error("what admission made of the changed image counts as another one")
+	}
+}
+
 func TestEachChangeOfTheSpecIsSeen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change                              func(*v1beta2.EtcdCluster)

@@ -38,6 +38,9 @@ const (
 	// AnnotationMemberID marks a member that has started once: from then on it
 	// must never start without its data.
 	AnnotationMemberID = "etcd.database.coreos.com/member-id"
+	// AnnotationImage is the image that the pod was given. What Kubernetes stored may be another
+	// one: admission may send it to a mirror, or turn its tag into a digest.
+	AnnotationImage = "etcd.database.coreos.com/image"
 	// AnnotationPolicy is the fingerprint of the parts of the spec which a
 	// running pod cannot change.
 	AnnotationPolicy = "etcd.database.coreos.com/policy"
@@ -48,6 +51,9 @@ const (
 	// replaced by one of another image: until it is, the old etcd still
 	// answers and must not be taken for the new one.
 	AnnotationRestarting = "etcd.database.coreos.com/restarting"
+	// AnnotationRestarts is how often etcd had been restarted when it was last seen
+	// well: only restarts after that are crashes in a row.
+	AnnotationRestarts = "etcd.database.coreos.com/restarts"
 	// AnnotationDrained says since when a pod is kept out of the client service.
 	AnnotationDrained = "etcd.database.coreos.com/drained-since"
 	// AnnotationStart is the operator's word that the seed of a restored cluster may

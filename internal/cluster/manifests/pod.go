@@ -82,6 +82,7 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 	}
 	pod.Annotations = merged(policy.Annotations, map[string]string{
 		AnnotationVersion: Version(c),
+		AnnotationImage:   Image(c),
 		AnnotationPolicy:  Fingerprint(c),
 		AnnotationApplied: applied(policy),
 	})

@@ -45,7 +45,7 @@ type Observer struct {
 	Random func() (suffix, token string)
 	// Together runs f for each index, all at once where that is possible.
 	Together func(n int, f func(i int))
-	// Nodes reads nodes; nil where the operator may not.
+	// Nodes reads nodes from a cache, whose good news is believed; nil where the operator may not.
 	Nodes client.Reader
 	// Recovery reads backups and restores, which no cache is kept of.
 	Recovery client.Reader
@@ -75,7 +75,7 @@ func (o *Observer) Observe(ctx context.Context, r client.Reader, key types.Names
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if err := o.nodes(ctx, s); err != nil {
+	if err := o.nodes(ctx, r, s); err != nil {
 		return nil, err
 	}
 	o.askEtcd(ctx, s)
@@ -185,9 +185,8 @@ func (o *Observer) secrets(ctx context.Context, _ client.Reader, s *snapshot.Sna
 	return nil
 }
 
-// nodes reads the nodes that the pods are on, always from the cache: their absence is
-// only believed after a patience that is far longer than any cache lags.
-func (o *Observer) nodes(ctx context.Context, s *snapshot.Snapshot) error {
+// nodes reads the nodes that the pods are on.
+func (o *Observer) nodes(ctx context.Context, r client.Reader, s *snapshot.Snapshot) error {
 	if o.Nodes == nil {
 		return nil
 	}
@@ -197,22 +196,33 @@ func (o *Observer) nodes(ctx context.Context, s *snapshot.Snapshot) error {
 		if _, seen := s.Nodes[name]; seen || name == "" {
 			continue
 		}
-		var node corev1.Node
-		err := o.Nodes.Get(ctx, types.NamespacedName{Name: name}, &node)
-		switch {
-		case apierrors.IsNotFound(err):
-			s.Nodes[name] = snapshot.Node{}
-			continue
-		case err != nil:
-			return fmt.Errorf("reading node %s: %w", name, err)
+		node, err := readNode(ctx, o.Nodes, name)
+		if err == nil && !node.Ready {
+			// Members are given up for this: where r is the API server, it is asked itself.
+			node, err = readNode(ctx, r, name)
 		}
-		seen := snapshot.Node{Exists: true, Zone: node.Labels[corev1.LabelTopologyZone], Cordoned: node.Spec.Unschedulable}
-		for _, c := range node.Status.Conditions {
-			if c.Type == corev1.NodeReady {
-				seen.Ready, seen.Since = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
-			}
+		if err != nil {
+			return err
 		}
-		s.Nodes[name] = seen
+		s.Nodes[name] = node
 	}
 	return nil
+}
+
+func readNode(ctx context.Context, r client.Reader, name string) (snapshot.Node, error) {
+	var node corev1.Node
+	err := r.Get(ctx, types.NamespacedName{Name: name}, &node)
+	switch {
+	case apierrors.IsNotFound(err):
+		return snapshot.Node{}, nil
+	case err != nil:
+		return snapshot.Node{}, fmt.Errorf("reading node %s: %w", name, err)
+	}
+	seen := snapshot.Node{Exists: true, Zone: node.Labels[corev1.LabelTopologyZone], Cordoned: node.Spec.Unschedulable}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			seen.Ready, seen.Since = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+		}
+	}
+	return seen, nil
 }

@@ -147,6 +147,7 @@ func (p *planner) mark(m *snapshot.Member, keptFromClients bool) *Step {
 		setAnnotation(changed, manifests.AnnotationMemberID, FormatID(m.InEtcd.ID))
 	}
 	manifests.ClearRestarted(changed)
+	noteRestarts(m, changed)
 	if m.IsVoter() && m.IsHealthy() && !keptFromClients {
 		setLabel(changed, manifests.LabelServing, "true")
 		delete(changed.Annotations, manifests.AnnotationDrained)
@@ -184,6 +185,7 @@ func sameMarks(a, b *corev1.Pod) bool {
 	_, drainedB := b.Annotations[manifests.AnnotationDrained]
 	return a.Annotations[manifests.AnnotationRestarting] == b.Annotations[manifests.AnnotationRestarting] &&
 		a.Annotations[manifests.AnnotationMemberID] == b.Annotations[manifests.AnnotationMemberID] &&
+		a.Annotations[manifests.AnnotationRestarts] == b.Annotations[manifests.AnnotationRestarts] &&
 		a.Labels[manifests.LabelServing] == b.Labels[manifests.LabelServing] && drainedA == drainedB
 }
 

@@ -183,13 +183,48 @@ func (p *planner) betterLeader(a, b *snapshot.Member) bool {
 	return a.Status.AppliedIndex > b.Status.AppliedIndex
 }
 
-// grow tells etcd of the members that are missing.
-func (p *planner) grow() *Step {
-	list := p.inEtcd()
+// wanted is how many members there should be now.
+func (p *planner) wanted() int {
 	want := p.cluster.Spec.Size
 	if p.wantsSurge() {
 		want++
 	}
+	return want
+}
+
+// changeOfMind takes back members that etcd was told of, that have not started, and that nobody asks for any more. It
+// waits for nothing: the API server may refuse their pods for as long as they are wanted, by a quota for example.
+func (p *planner) changeOfMind() *Step {
+	if len(p.inEtcd()) <= p.wanted() {
+		return nil
+	}
+	var drop *snapshot.Member
+	for i := range p.members {
+		m := &p.members[i]
+		if m.InEtcd == nil || m.HasStarted() || m.Status != nil {
+			continue
+		}
+		if drop == nil || (drop.Pod != nil && m.Pod == nil) {
+			drop = m
+		}
+	}
+	if drop == nil || (drop.IsVoter() && !p.votes.AfterRemoving(false).HasQuorum()) {
+		return nil
+	}
+	ask := p.spokesman(drop.Name)
+	if ask == "" {
+		return nil
+	}
+	return &Step{
+		Kind: Remove, Member: drop.Name, MemberID: drop.InEtcd.ID, Ask: ask, Event: EventRemoved,
+		Why: fmt.Sprintf("remove member %s, which has not started: the cluster has %d members, %d are asked for", drop.Name, len(p.inEtcd()), p.cluster.Spec.Size),
+	}
+}
+
+// grow tells etcd of the members that are missing.
+func (p *planner) grow() *Step {
+	list := p.inEtcd()
+	want := p.wanted()
 	if len(list) >= want || !p.secretsForNewPods() {
 		return nil
 	}
@@ -294,11 +329,14 @@ func (p *planner) secretsFor(m *snapshot.Member) bool {
 	return p.secretsForNewPods()
 }
 
-// pods gives every member on the list its pod. What has to be made for several is made at once.
+// pods gives every member on the list its pod, first those that have data: the API server may refuse one that is new.
+// What has to be made for several is made at once.
 func (p *planner) pods() *Step {
 	var first *Step
-	for i := range p.members {
-		m := &p.members[i]
+	members := slices.Clone(p.members)
+	slices.SortStableFunc(members, func(a, b snapshot.Member) int { return b2i(b.HasStarted()) - b2i(a.HasStarted()) })
+	for i := range members {
+		m := &members[i]
 		if m.InEtcd == nil || m.Name == "" || p.gone(m) != "" || m.IsTerminating() {
 			continue
 		}

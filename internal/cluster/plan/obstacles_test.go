@@ -17,6 +17,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
 // asVersion lets all members have been made for, and run, a version.
@@ -28,6 +29,7 @@ func asVersion(s *scene, tag, running string) {
 	for i := range s.Pods {
 		s.Pods[i].Spec.Containers[0].Image = manifests.Image(s.made)
 		s.Pods[i].Annotations[manifests.AnnotationVersion] = tag
+		s.Pods[i].Annotations[manifests.AnnotationImage] = manifests.Image(s.made)
 		s.Pods[i].Annotations[manifests.AnnotationPolicy] = manifests.Fingerprint(s.made)
 		status := s.Etcd.Status[s.Pods[i].Name]
 		status.Version = running
@@ -210,7 +212,7 @@ func TestTheAdviceToStartOverWorks(t *testing.T) {
 	}
 }
 
-// Nor do resources that Kubernetes does not let a pod have.
+// Resources that Kubernetes does not let a pod have keep nothing else waiting.
 func TestResourcesAreChangedAfterWhatMatters(t *testing.T) {
 	more := func(s *scene) { withCPU(s, "100m"); s.Cluster.Spec.Pod.Resources = cpu("200m") }
 	check(t, map[string]planCase{
@@ -331,6 +333,68 @@ func TestAClusterThatWasTakenOverWithoutItsMajorityIsSaidToHaveLostIt(t *testing
 	}
 }
 
+// A pod that the API server refuses, by a quota for example, keeps nobody from taking back what he asked for.
+func TestAMemberThatHasNotStartedIsTakenBack(t *testing.T) {
+	fits := func(s *scene, size int) { s.Cluster.Spec.Size = size; s.Budget = manifests.Budget(s.Cluster, 2) }
+	check(t, map[string]planCase{
+		"one":                          {change: func(s *scene) { fits(s, 3); s.unstarted("c-d", true) }, want: "Remove c-d"},
+		"one of two":                   {change: func(s *scene) { fits(s, 3); s.unstarted("c-d", true); s.unstarted("c-e", true) }, want: "Remove c-d"},
+		"not while it is wanted":       {change: func(s *scene) { fits(s, 4); s.unstarted("c-d", true) }, want: "Create *v1.Pod c-d"},
+		"the one without a pod before": {change: func(s *scene) { fits(s, 4); s.unstarted("c-d", true); s.addPod("c-d"); s.unstarted("c-e", true) }, want: "Remove c-e"},
+		"one with a vote":              {change: func(s *scene) { fits(s, 3); s.version("3.3.27"); s.unstarted("c-d", false) }, want: "Remove c-d"},
+		"not the successor of another": {change: func(s *scene) {
+			s.Cluster.Spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "A", Value: "b"}}}
+			s.unstarted("c-d", true)
+		}, want: "Create *v1.Pod c-d"},
+		"members with data have their pods first": {scene: three().withVolumes(), change: func(s *scene) {
+			fits(s, 4)
+			s.losePod("c-c")
+			s.unstarted("c-0", true)
+		}, want: "Create *v1.Pod c-c"},
+	})
+}
+
+// Learners have no vote: they neither make a majority nor are missing in one.
+func TestLearnersAreNoPartOfAMajority(t *testing.T) {
+	// lose takes the majority away, and leaves the roles that the members had.
+	lose := func(s *scene, silent []string, roles map[string]v1beta2.MemberRole) {
+		leaderless(s)
+		for _, name := range silent {
+			delete(s.Etcd.Status, name)
+		}
+		s.Cluster.Status.MemberStatuses = nil
+		for name, role := range roles {
+			s.Cluster.Status.MemberStatuses = append(s.Cluster.Status.MemberStatuses, v1beta2.MemberStatus{Name: name, Role: role})
+			if role == v1beta2.MemberRoleLearner && s.Etcd.Status[name].MemberID != 0 {
+				s.status(name, func(m *etcd.Status) { m.Learner = true })
+			}
+		}
+	}
+	const voter, learner, unstarted = v1beta2.MemberRoleVoter, v1beta2.MemberRoleLearner, v1beta2.MemberRoleUnstarted
+	check(t, map[string]planCase{
+		"two learners survive the only voter": {change: func(s *scene) {
+			lose(s, []string{"c-a"}, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": learner, "c-c": learner})
+		}, want: "wait: QuorumLost"},
+		"the only voter answers": {change: func(s *scene) {
+			lose(s, nil, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": learner, "c-c": learner})
+		}, want: "wait: NoLeader"},
+		"two of three elect a leader while two more join": {change: func(s *scene) {
+			lose(s, []string{"c-c"}, map[string]v1beta2.MemberRole{"c-a": v1beta2.MemberRoleLeader, "c-b": voter, "c-c": voter, "c-d": unstarted, "c-e": learner})
+		}, want: "wait: NoLeader"},
+		"one of three does not": {change: func(s *scene) {
+			lose(s, []string{"c-b", "c-c"}, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": voter, "c-c": voter, "c-d": unstarted})
+		}, want: "wait: QuorumLost"},
+		"a learner that got its vote since then": {change: func(s *scene) {
+			lose(s, []string{"c-c"}, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": learner, "c-c": voter})
+			s.status("c-b", func(m *etcd.Status) { m.Learner = false })
+		}, want: "wait: NoLeader"},
+		"before there were learners all had a vote": {change: func(s *scene) {
+			s.version("3.3.27")
+			lose(s, []string{"c-b", "c-c"}, map[string]v1beta2.MemberRole{"c-a": voter, "c-b": unstarted})
+		}, want: "wait: QuorumLost"},
+	})
+}
+
 // Members are kept apart by whoever asked for it.
 func TestAnAffinityOfTheUsersOwnCountsAsAntiAffinity(t *testing.T) {
 	apart := func(key string) *corev1.Affinity {
@@ -384,6 +448,82 @@ func TestALearnerThatCrashesOnAChangeStays(t *testing.T) {
 		"and the change is taken back":   {scene: crashing(4), change: func(s *scene) { s.Cluster = s.Cluster.DeepCopy(); s.Cluster.Spec.Pod = nil }, want: "Remove c-d"},
 		"for so long that it may be ill": {scene: crashing(8), want: "Remove c-d"},
 	})
+}
+
+// Kubernetes counts the restarts of a pod's whole life. Only those since etcd was last well are crashes in a row.
+func TestOnlyCrashesInARowCount(t *testing.T) {
+	restarted := func(s *scene, name string, noted string, times int32) {
+		s.crash(name, times)
+		s.pod(name).Annotations[manifests.AnnotationRestarts] = noted
+	}
+	rebooted := func(s *scene, name string) { // the gate runs in front of etcd
+		s.crash(name, 9)
+		etcd := &s.pod(name).Status.ContainerStatuses[0]
+		etcd.State.Waiting.Reason = "PodInitializing"
+		etcd.LastTerminationState.Terminated.ExitCode = 255
+	}
+	unnoted := func(s *scene) {
+		s.crash("c-b", 12)
+		delete(s.pod("c-b").Annotations, manifests.AnnotationRestarts)
+	}
+	check(t, map[string]planCase{
+		"one, after a long life":                         {change: func(s *scene) { restarted(s, "c-b", "11", 12) }, want: "wait: MemberCrashing"},
+		"four, after a long life":                        {change: func(s *scene) { restarted(s, "c-b", "8", 12) }, want: "Remove c-b"},
+		"a reboot is none":                               {change: func(s *scene) { rebooted(s, "c-b") }, want: "wait: MemberUnhealthy"},
+		"nor is it one of a learner":                     {change: func(s *scene) { s.learner("c-b", 0); rebooted(s, "c-b") }, want: "wait: MemberJoining"},
+		"a pod of an older operator is counted from now": {change: unnoted, want: "Change *v1.Pod c-b"},
+		"a kubelet that counts anew":                     {change: func(s *scene) { restarted(s, "c-b", "11", 2) }, want: "wait: MemberCrashing"},
+		"a member that has never served":                 {change: func(s *scene) { s.learner("c-c", 0); unstartedPod(s, "c-c", 4) }, want: "Remove c-c"},
+	})
+}
+
+// unstartedPod lets a member crash before etcd has heard of it.
+func unstartedPod(s *scene, name string, times int32) {
+	s.crash(name, times)
+	pod := s.pod(name)
+	delete(pod.Annotations, manifests.AnnotationMemberID)
+	delete(pod.Annotations, manifests.AnnotationRestarts)
+	for i := range s.Etcd.Membership.Members {
+		if s.Etcd.Membership.Members[i].Name == name {
+			s.Etcd.Membership.Members[i].Name = ""
+		}
+	}
+}
+
+// The restarts are noted once after each, and while the member is well: not while it crashes.
+func TestRestartsAreNotedOfMembersThatAreWell(t *testing.T) {
+	for name, tc := range map[string]struct {
+		noted, want string
+		crashing    bool
+	}{
+		"restarted":                     {noted: "2", want: "3"},
+		"since when is not known":       {want: "3"},
+		"nor while it crashes":          {want: "3", crashing: true},
+		"crashes do not make it forget": {noted: "2", crashing: true},
+		"nothing has happened":          {noted: "3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := three()
+			s.pod("c-b").Status.ContainerStatuses[0].RestartCount = 3
+			if tc.crashing {
+				s.crash("c-b", 3)
+			}
+			s.pod("c-b").Annotations[manifests.AnnotationRestarts] = tc.noted
+			if tc.noted == "" {
+				delete(s.pod("c-b").Annotations, manifests.AnnotationRestarts)
+			}
+			step := plan.Next(s.Snapshot).Step
+			if tc.want == "" {
+				if step != nil {
+					t.Fatalf("step: %+v, want none", step)
+				}
+				return
+			}
+			if step == nil || step.Object == nil || step.Object.GetAnnotations()[manifests.AnnotationRestarts] != tc.want {
+				t.Fatalf("step: %+v, want that %s restarts are noted", step, tc.want)
+			}
+		})
+	}
 }
 
 func TestResourcesThatANodeDoesNotGiveAreSaid(t *testing.T) {

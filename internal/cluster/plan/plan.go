@@ -70,6 +70,7 @@ func Next(s *snapshot.Snapshot) Plan {
 		// What members stand on.
 		p.peerService,
 		p.ownVolumes,
+		p.keepFormerVolumes,
 	); step != nil || p.stopped {
 		return p.plan(p.withFirstRecord(step))
 	}
@@ -90,7 +91,8 @@ func Next(s *snapshot.Snapshot) Plan {
 		p.promote,
 		p.giveUpLearner,
 		p.giveUpVoter,
-		// Members that are missing.
+		// Members that are missing, or not wanted after all.
+		p.changeOfMind,
 		p.grow,
 		p.pods,
 		p.watchMembers,

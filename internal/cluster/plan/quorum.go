@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
 )
@@ -36,21 +37,9 @@ func (p *planner) quorum() *Step {
 			"Turn it off, or use TLS with an operatorSecret whose certificate has the name of a user with the role root", strings.Join(refusing, ", "))
 		return nil
 	}
-	answering, leaderless := 0, 0
-	for _, m := range p.members {
-		if m.Status != nil {
-			answering++
-			if m.Status.Leader == 0 {
-				leaderless++
-			}
-		}
-	}
-	known := len(p.cluster.Status.MemberStatuses)
-	if known == 0 { // of a cluster that was taken over: what is left of it is what is known
-		known = max(len(p.members), 1)
-	}
+	answering, known := p.votersAnswering(), p.knownVoters()
 	if answering >= snapshot.Quorum(known) {
-		p.stop(NoLeader, "%d of %d members answer, but they have no leader (yet)", answering, known)
+		p.stop(NoLeader, "%d of %d members with a vote answer, but they have no leader (yet)", answering, known)
 		return nil
 	}
 	step, advice := p.recovery()
@@ -61,10 +50,51 @@ func (p *planner) quorum() *Step {
 		p.stop(AllDataLost, "no pod and no volume of the cluster is left%s, and no second cluster is started over a lost one: restore a backup with an EtcdRestore, "+
 			"or %sset the annotation %s=%s to start over with an empty cluster. %s", p.keptVolumes(), p.clearAway(), manifests.AnnotationBootstrapAgain, p.cluster.Status.Bootstrap.Seed, advice)
 	default:
-		p.stop(QuorumLost, "%d of %d members answer, %d are needed to agree; nothing is removed or deleted. %s "+
+		p.stop(QuorumLost, "%d of %d members with a vote answer, %d are needed to agree; nothing is removed or deleted. %s "+
 			"It goes on by itself as soon as enough members are back. %s", answering, known, snapshot.Quorum(known), p.whoIsMissing(), advice)
 	}
 	return nil
+}
+
+// votersAnswering counts the members that answer and have a vote. Learners answer as well, and elect nobody.
+func (p *planner) votersAnswering() int {
+	n := 0
+	for _, m := range p.members {
+		if m.Status != nil && !m.Status.Learner {
+			n++
+		}
+	}
+	return n
+}
+
+// knownVoters is how many members had a vote when the cluster last had a majority.
+func (p *planner) knownVoters() int {
+	known := p.cluster.Status.MemberStatuses
+	if len(known) == 0 { // of a cluster that was taken over: what is left of it is what is known
+		return max(len(p.members), 1)
+	}
+	n := 0
+	for i := range known {
+		if p.hasVote(&known[i]) {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// hasVote reports whether a member of the last list has a vote: by its own word, since it may have got it after
+// that, or else as it is remembered.
+func (p *planner) hasVote(known *v1beta2.MemberStatus) bool {
+	if m := p.member(known.Name); m != nil && m.Status != nil {
+		return !m.Status.Learner
+	}
+	switch known.Role {
+	case v1beta2.MemberRoleLearner:
+		return false
+	case v1beta2.MemberRoleUnstarted:
+		return !p.oldestVersion().HasLearners() // before there were any, members joined with a vote
+	}
+	return true
 }
 
 // correct gives another image, or where its data is on a volume another pod, to a member that

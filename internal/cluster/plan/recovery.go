@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -109,8 +110,10 @@ func (p *planner) mayComeBack() []string {
 }
 
 // provenGone says why a member's data does not exist any more; empty where it may. That a
-// node does not answer, or that etcd crashes, proves nothing. A member without a pod and
-// without a volume is not among those that are asked about: nothing is left of it.
+// node does not answer, or that etcd crashes, proves nothing. Nor does a pod that is being
+// deleted: Kubernetes deletes those on a node that it cannot reach, and etcd runs on there; where
+// the node can be reached, the pod is gone in a moment. A member without a pod and without a
+// volume is not among those that are asked about: nothing is left of it.
 func (p *planner) provenGone(m *snapshot.Member) string {
 	if why := lostVolume(m.Claim); why != "" {
 		return why
@@ -122,7 +125,7 @@ func (p *planner) provenGone(m *snapshot.Member) string {
 		return "its data directory is empty"
 	case m.Claim != nil:
 		return ""
-	case pod.DeletionTimestamp != nil || isFinished(pod):
+	case isFinished(pod):
 		return "its pod has ended, and its data with it"
 	case pod.Spec.NodeName == "":
 		return "its pod has never had a node"
@@ -185,6 +188,11 @@ func (p *planner) recoverFromBackup() (*Step, string) {
 		p.refuse(RecoveryImpossible, "spec.recovery.mode is Backup, but EtcdBackup %s has made no backup yet", name)
 		return nil, ""
 	}
+	if !wroteThere(backup, newest.path) {
+		p.refuse(RecoveryImpossible, "spec.recovery.mode is Backup, but EtcdBackup %s has made no backup yet where its spec says now; the last one is %s: restore that with an EtcdRestore, or let the spec name its place again",
+			name, backup.Status.URL)
+		return nil, ""
+	}
 	age := p.s.Now.Sub(newest.at).Round(time.Second)
 	return &Step{
 		Kind: Create, Event: EventRestoring, Warning: true, Object: recoveryRestore(p.cluster, backup, newest.path),
@@ -201,7 +209,7 @@ type goodBackup struct {
 
 // newestBackup is the newest one that an EtcdBackup knows to be good.
 func newestBackup(b *v1beta2.EtcdBackup) (goodBackup, bool) {
-	bucket, key, ok := strings.Cut(backupPath(b), "/")
+	bucket, key, ok := strings.Cut(strings.TrimPrefix(backupPath(b), "/"), "/")
 	switch {
 	case !ok:
 		return goodBackup{}, false
@@ -212,6 +220,30 @@ func newestBackup(b *v1beta2.EtcdBackup) (goodBackup, bool) {
 		return goodBackup{}, false
 	}
 	return goodBackup{bucket + "/" + key, b.Status.LastSuccessDate.Time, b.Status.EtcdRevision}, true
+}
+
+// schemes are how the addresses of backups in the stores begin.
+var schemes = map[v1beta2.BackupStorageType][]string{
+	v1beta2.BackupStorageTypeS3:   {"s3"},
+	v1beta2.BackupStorageTypeABS:  {"https", "http"},
+	v1beta2.BackupStorageTypeGCS:  {"gs"},
+	v1beta2.BackupStorageTypeOSS:  {"oss"},
+	v1beta2.BackupStorageTypeFile: {"file"},
+}
+
+// wroteThere reports whether the last backup is in the store that the spec names. Where it was written
+// to another one, before the spec was changed, the names that are known are of objects over there.
+func wroteThere(b *v1beta2.EtcdBackup, path string) bool {
+	last, err := url.Parse(b.Status.URL)
+	if err != nil || b.Status.URL == "" {
+		return true // an older operator did not say
+	}
+	where := "/" + last.Host + last.Path
+	if len(b.Status.Backups) == 0 {
+		return slices.Contains(schemes[b.Spec.StorageType], last.Scheme) && strings.HasSuffix(where, "/"+path)
+	}
+	bucket, _, _ := strings.Cut(path, "/")
+	return slices.Contains(schemes[b.Spec.StorageType], last.Scheme) && strings.Contains(where, "/"+bucket+"/")
 }
 
 func backupPath(b *v1beta2.EtcdBackup) string {

@@ -24,11 +24,12 @@ import (
 //	status: seed, token, what it is made of   pods and claims before are no members any more
 //	claim and pod <seed>, held by its gate    fetches and restores; the members before run on
 //	status: Replacing                         the data is whole; from here there is no way back
+//	claims before kept                        where the restore asks for it
 //	pods before deleted, until none is left
 //	status: Starting, the pod's UID           this pod, and no other, may start the cluster
 //	pod <seed>: its gate is opened            etcd runs on the restored data
 //	status: cluster id                        the cluster exists; it grows as usual
-//	claims before deleted                     once the cluster is whole
+//	claims before deleted                     once the cluster is whole, but for those that are kept
 //
 // So there are never two clusters that serve, and at every moment one that is whole:
 // the one before, or the restored data.
@@ -349,22 +350,34 @@ func (p *planner) keptVolumes() string {
 	return " (the volumes of the members before are still there: " + strings.Join(names, ", ") + ")"
 }
 
-// formerVolumes deletes the volumes of the clusters before once the new one is whole, or
-// lets them stay for good where that was asked for.
+// keepFormerVolumes lets the volumes of the clusters before stay for good where that was asked
+// for. That is done as soon as the restore cannot be taken back: another restore, or a recovery,
+// may come before the cluster is whole, and knows nothing of what was promised.
+func (p *planner) keepFormerVolumes() *Step {
+	record := p.cluster.Status.Bootstrap
+	if record == nil || record.Restore == nil || !record.Restore.KeepVolumes || record.Restore.Stage == v1beta2.RestoreStageFilling {
+		return nil
+	}
+	for i := range p.s.Former.Claims {
+		claim := &p.s.Former.Claims[i]
+		if claim.DeletionTimestamp != nil {
+			continue
+		}
+		kept := claim.DeepCopy()
+		manifests.Keep(p.cluster, kept)
+		return &Step{Kind: Change, Member: claim.Name, From: claim, Object: kept, Event: EventVolumeKept, Why: "keep the volume " + claim.Name + " of the cluster before, as the restore asks for"}
+	}
+	return nil
+}
+
+// formerVolumes deletes the volumes of the clusters before once the new one is whole.
 func (p *planner) formerVolumes() *Step {
 	if len(p.s.Former.Pods) > 0 || len(p.inEtcd()) != p.cluster.Spec.Size || !p.allWell() {
 		return nil
 	}
-	restore := p.cluster.Status.Bootstrap.Restore
 	for i := range p.s.Former.Claims {
 		claim := &p.s.Former.Claims[i]
-		switch {
-		case claim.DeletionTimestamp != nil:
-		case restore != nil && restore.KeepVolumes:
-			kept := claim.DeepCopy()
-			manifests.Keep(p.cluster, kept)
-			return &Step{Kind: Change, Member: claim.Name, From: claim, Object: kept, Event: EventVolumeKept, Why: "keep the volume " + claim.Name + " of the cluster before, as the restore asks for"}
-		default:
+		if claim.DeletionTimestamp == nil {
 			return &Step{Kind: Delete, Member: claim.Name, From: claim, Event: EventDeleted, Why: "the cluster is whole: delete the volume " + claim.Name + " of one that it has taken the place of"}
 		}
 	}

@@ -4,6 +4,7 @@
 package plan_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,8 +191,13 @@ func TestVolumesOfTheClusterBeforeStayUntilTheNewOneIsWhole(t *testing.T) {
 		return s
 	}
 	check(t, map[string]planCase{
-		"they are deleted":              {scene: volumes(false), want: "Delete *v1.PersistentVolumeClaim c-old"},
-		"or kept":                       {scene: volumes(true), want: "Change *v1.PersistentVolumeClaim c-old"},
+		"they are deleted": {scene: volumes(false), want: "Delete *v1.PersistentVolumeClaim c-old"},
+		"or kept":          {scene: volumes(true), want: "Change *v1.PersistentVolumeClaim c-old"},
+		"before another restore that does not ask for it can come": {scene: volumes(true), change: func(s *scene) { s.silence("c-c") }, want: "Change *v1.PersistentVolumeClaim c-old"},
+		"not while it can be taken back": {scene: restoring(v1beta2.RestoreStageFilling, func(s *scene) {
+			s.Cluster.Status.Bootstrap.Restore.KeepVolumes = true
+			s.Former.Claims = volumes(true).Former.Claims
+		}), want: "Create *v1.Pod c-s"},
 		"not while a member is missing": {scene: volumes(false), change: func(s *scene) { s.silence("c-c") }, want: "wait: MemberUnhealthy"},
 		"not while one is joining":      {scene: volumes(false), change: func(s *scene) { s.learner("c-c", 1) }, want: "wait: MemberJoining"},
 		"no consent to start over while they are there": {scene: volumes(false), change: func(s *scene) {
@@ -230,11 +236,28 @@ func TestAMajorityThatIsLostIsRecoveredAsTheSpecAsksFor(t *testing.T) {
 		s.addPodOf("c-b")
 		s.Nodes["node-c-b"] = snapshot.Node{Exists: true, Since: noon.Add(-time.Hour)}
 	}
+	ending := func(node snapshot.Node, change func(*corev1.Pod)) func(*scene) { // it has no volume, and its pod is being deleted
+		return func(s *scene) {
+			s.addPodOf("c-b")
+			s.pod("c-b").DeletionTimestamp = now()
+			s.Nodes["node-c-b"] = node
+			if change != nil {
+				change(s.pod("c-b"))
+			}
+		}
+	}
+	away := snapshot.Node{Exists: true, Since: noon.Add(-time.Hour)}
 	check(t, map[string]planCase{
-		"by default not at all":           {scene: lost(nil, nil), want: "wait: QuorumLost"},
-		"manually neither":                {scene: lost(&v1beta2.RecoveryPolicy{Mode: v1beta2.RecoveryManual}, nil), want: "wait: QuorumLost"},
-		"from the survivor":               {scene: lost(survivor(), nil), want: "Record c-new"},
-		"not before the patience is over": {scene: lost(survivor(), func(s *scene) { s.Cluster.Spec.Recovery.PatienceSeconds = ptr.To(int64(601)) }), want: "wait: QuorumLost"},
+		"not while a pod is being deleted on a node that does not answer": {scene: lost(survivor(), ending(away, nil)), want: "wait: QuorumLost"},
+		"nor while it is being deleted where it does":                     {scene: lost(survivor(), ending(snapshot.Node{Exists: true, Ready: true}, nil)), want: "wait: QuorumLost"},
+		"nor where nodes are not known":                                   {scene: lost(survivor(), func(s *scene) { ending(away, nil)(s); s.Nodes = nil }), want: "wait: QuorumLost"},
+		"its node is deleted":                                             {scene: lost(survivor(), ending(snapshot.Node{}, nil)), want: "Record c-new"},
+		"it has ended":                                                    {scene: lost(survivor(), ending(away, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed })), want: "Record c-new"},
+		"it never had a node":                                             {scene: lost(survivor(), ending(away, func(pod *corev1.Pod) { pod.Spec.NodeName = "" })), want: "Record c-new"},
+		"by default not at all":                                           {scene: lost(nil, nil), want: "wait: QuorumLost"},
+		"manually neither":                                                {scene: lost(&v1beta2.RecoveryPolicy{Mode: v1beta2.RecoveryManual}, nil), want: "wait: QuorumLost"},
+		"from the survivor":                                               {scene: lost(survivor(), nil), want: "Record c-new"},
+		"not before the patience is over":                                 {scene: lost(survivor(), func(s *scene) { s.Cluster.Spec.Recovery.PatienceSeconds = ptr.To(int64(601)) }), want: "wait: QuorumLost"},
 		"not before the loss is written down": {scene: lost(survivor(), func(s *scene) {
 			s.Cluster.Status.QuorumLostSince = nil
 			s.Cluster.Spec.Recovery.PatienceSeconds = ptr.To(int64(0))
@@ -312,6 +335,44 @@ func TestTheSurvivorIsTheOneThatHasAppliedMost(t *testing.T) {
 		if !strings.Contains(said, "c-c and c-d and c-e") || !strings.Contains(said, "lost") {
 			t.Errorf("what is lost is told as %q", said)
 		}
+	}
+}
+
+func TestARecoveryKnowsWhereItsBackupWasWritten(t *testing.T) {
+	kept := []v1beta2.KeptBackup{{Name: "key_v9_a", Time: metav1.NewTime(noon.Add(-time.Hour)), EtcdRevision: 9}}
+	for name, c := range map[string]struct {
+		path, url string
+		kept      []v1beta2.KeptBackup
+		want      string
+	}{
+		"one of a series":                          {"bucket/key", "s3://bucket/key_v9_a", kept, "Create *v1beta2.EtcdRestore bucket/key_v9_a"},
+		"a path with a slash in front":             {"/bucket/key", "s3://bucket/key_v9_a", kept, "Create *v1beta2.EtcdRestore bucket/key_v9_a"},
+		"one of a series, before the path changed": {"other/key", "s3://bucket/key_v9_a", kept, "RecoveryImpossible"},
+		"before the store changed":                 {"bucket/key", "gs://bucket/key_v9_a", kept, "RecoveryImpossible"},
+		"a single one":                             {"bucket/key", "s3://bucket/key", nil, "Create *v1beta2.EtcdRestore bucket/key"},
+		"a single one, before the path changed":    {"bucket/new", "s3://bucket/key", nil, "RecoveryImpossible"},
+		"an address that is not known":             {"bucket/key", "", nil, "Create *v1beta2.EtcdRestore bucket/key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := lost(&v1beta2.RecoveryPolicy{Mode: v1beta2.RecoveryBackup, BackupName: "b"}, nil)
+			s.Recovery.Backup = &v1beta2.EtcdBackup{
+				Spec:   v1beta2.BackupSpec{StorageType: v1beta2.BackupStorageTypeS3, BackupSource: v1beta2.BackupSource{S3: &v1beta2.S3BackupSource{Path: c.path}}},
+				Status: v1beta2.BackupStatus{LastSuccessDate: metav1.NewTime(noon.Add(-time.Hour)), BackupReport: v1beta2.BackupReport{URL: c.url, Backups: c.kept}},
+			}
+			p := plan.Next(s.Snapshot)
+			got := ""
+			if p.Step != nil {
+				got = "Create *v1beta2.EtcdRestore " + p.Step.Object.(*v1beta2.EtcdRestore).Spec.S3.Path
+			} else if i := slices.IndexFunc(p.Waits, func(w plan.Wait) bool { return w.Reason == plan.RecoveryImpossible }); i >= 0 {
+				got = string(p.Waits[i].Reason)
+				if !strings.Contains(p.Waits[i].Message, c.url) {
+					t.Errorf("the message does not say where the backup is: %s", p.Waits[i].Message)
+				}
+			}
+			if got != c.want {
+				t.Errorf("plan: %s, want %s; waits: %+v", got, c.want, p.Waits)
+			}
+		})
 	}
 }
 

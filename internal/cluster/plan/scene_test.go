@@ -61,6 +61,7 @@ func (s *scene) addMember(name string) {
 	s.addPod(name)
 	pod := s.pod(name)
 	pod.Annotations[manifests.AnnotationMemberID] = plan.FormatID(id(name))
+	pod.Annotations[manifests.AnnotationRestarts] = "0"
 	pod.Labels[manifests.LabelServing] = "true"
 }
 

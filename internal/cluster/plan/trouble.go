@@ -6,6 +6,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func containerTrouble(pod string, s *corev1.ContainerStatus) *Wait {
 	switch waiting.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull":
 		return &Wait{ImageNotAvailable, fmt.Sprintf("pod %s cannot get image %s: %s", pod, s.Image, oneLine(waiting.Message))}
-	case "CrashLoopBackOff":
+	case crashLoop:
 		if s.Name == manifests.ContainerFetch || s.Name == manifests.ContainerRestore {
 			return &Wait{RestoreFailing, fmt.Sprintf("container %s of pod %s fails, and is tried again: %s", s.Name, pod, lastWords(s))}
 		}
@@ -84,16 +85,39 @@ func etcdStatus(pod *corev1.Pod) *corev1.ContainerStatus {
 	return nil
 }
 
-// crashes counts how often etcd exited while the pod stayed; zero while it runs well.
+// crashLoop is what Kubernetes says of a container that it starts again only after a pause, since it exits each time.
+const crashLoop = "CrashLoopBackOff"
+
+// crashes counts how often etcd has exited since it last served; zero while it runs, or is about to. Kubernetes counts
+// all restarts in the life of a pod, also those by a reboot, for want of memory or for a new image: what came
+// before etcd was well says nothing of its data.
 func crashes(pod *corev1.Pod) int32 {
 	s := etcdStatus(pod)
-	if s == nil || s.Ready {
+	if s == nil || s.State.Waiting == nil || s.State.Waiting.Reason != crashLoop {
 		return 0
 	}
-	if s.State.Running != nil || s.LastTerminationState.Terminated == nil || s.LastTerminationState.Terminated.ExitCode == 0 {
+	if s.LastTerminationState.Terminated == nil || s.LastTerminationState.Terminated.ExitCode == 0 {
 		return 0
 	}
-	return s.RestartCount
+	noted, err := strconv.ParseInt(pod.Annotations[manifests.AnnotationRestarts], 10, 32)
+	if err != nil && pod.Annotations[manifests.AnnotationMemberID] != "" {
+		return 0 // it has served, and how often it was restarted until then is not known
+	}
+	return s.RestartCount - int32(noted)
+}
+
+// noteRestarts writes onto a pod how often its etcd had been restarted when it was last seen well. Where an older
+// version of the operator has not, it is counted from the first look on.
+func noteRestarts(m *snapshot.Member, changed *corev1.Pod) {
+	_, noted := changed.Annotations[manifests.AnnotationRestarts]
+	s := etcdStatus(m.Pod)
+	switch {
+	case !m.HasStarted() || (noted && (s == nil || !m.IsHealthy())):
+	case s == nil:
+		setAnnotation(changed, manifests.AnnotationRestarts, "0")
+	default:
+		setAnnotation(changed, manifests.AnnotationRestarts, strconv.Itoa(int(s.RestartCount)))
+	}
 }
 
 // lostData reports whether the gate in front of etcd, or what would have made the

@@ -17,7 +17,10 @@ import (
 // finalizerClaim keeps a claim while a pod uses it.
 const finalizerClaim = "kubernetes.io/pvc-protection"
 
-var errChanged = errors.New("the object has been modified")
+var (
+	errChanged = errors.New("the object has been modified")
+	errQuota   = errors.New("exceeded quota: pods")
+)
 
 // volume is what is behind a claim.
 type volume struct {

@@ -16,7 +16,8 @@ func (k *Kube) Clone(loop *clock.Loop, random *rand.Rand) *Kube {
 	dirs := map[*etcdmodel.Dir]*etcdmodel.Dir{}
 	universe, became := k.Universe.Clone(loop, random, dirs)
 	next := New(loop, random, universe)
-	next.objects, next.version, next.uids, next.LocalVolumes = k.objects, k.version, k.uids, k.LocalVolumes
+	next.objects, next.version, next.uids = k.objects, k.version, k.uids
+	next.LocalVolumes, next.PodQuota, next.Mirror = k.LocalVolumes, k.PodQuota, k.Mirror
 	next.cuts = maps.Clone(k.cuts)
 	for name, m := range k.machines {
 		c := *m

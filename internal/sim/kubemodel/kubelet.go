@@ -23,6 +23,8 @@ const (
 	firstBackoff   = 10 * time.Second
 	longestBackoff = 5 * time.Minute
 	preStop        = time.Second
+	// backoffForgotten is after how long a run crashes before it do not count.
+	backoffForgotten = 10 * time.Minute
 )
 
 // podRuntime is what a kubelet knows of a pod.
@@ -49,6 +51,7 @@ type podRuntime struct {
 	gating      bool // etcd's container runs, etcd does not: the gate in it holds it back
 	startedAt   time.Duration
 	restarts    int32
+	crashes     int32 // in a row, for the pause before the next start
 	lastExit    *corev1.ContainerStateTerminated
 	waiting     string // why etcd does not run
 	ready       bool
@@ -278,18 +281,19 @@ func (k *Kube) containerEnded(rt *podRuntime, code int32, message string) {
 		k.finish(rt, corev1.PodFailed, "")
 		return
 	}
-	if k.Loop.Now()-rt.startedAt > 10*time.Minute {
-		rt.restarts = 0
+	if k.Loop.Now()-rt.startedAt > backoffForgotten {
+		rt.crashes = 0 // the restarts of a pod are counted for ever
 	}
 	wait := k.between(50*time.Millisecond, time.Second)
-	if rt.restarts > 0 {
-		wait = backoff(rt.restarts)
+	if rt.crashes > 0 {
+		wait = backoff(rt.crashes)
 	}
 	rt.ready, rt.waiting = false, "CrashLoopBackOff"
 	k.report(rt)
 	rt.generation++
 	k.later(rt, wait, func() {
 		rt.restarts++
+		rt.crashes++
 		k.startEtcd(rt)
 	})
 }
@@ -384,7 +388,7 @@ func (k *Kube) reboot(rt *podRuntime) {
 			rt.restarts++
 			rt.lastExit = &corev1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown", FinishedAt: k.Now()}
 		}
-		rt.ready, rt.gating = false, false
+		rt.ready, rt.gating, rt.waiting = false, false, ""
 		k.startPod(rt)
 	})
 }

@@ -59,6 +59,10 @@ type Kube struct {
 
 	// Pullable tells whether an image can be had; nil for all.
 	Pullable func(image string) bool
+	// PodQuota is how many pods the API server takes; zero for any number.
+	PodQuota int
+	// Mirror is what admission puts in front of the images of pods.
+	Mirror string
 	// LocalVolumes are bound to the node they were made on.
 	LocalVolumes bool
 	// Snapshot gives what can be fetched from a URL; nil where there is nothing.
@@ -246,6 +250,9 @@ func (k *Kube) Create(object client.Object) error {
 	if k.Find(kind, object.GetName()) != nil {
 		return apierrors.NewAlreadyExists(resource(kind), object.GetName())
 	}
+	if kind == Pods && k.PodQuota > 0 && len(k.All(Pods)) >= k.PodQuota {
+		return apierrors.NewForbidden(resource(kind), object.GetName(), errQuota)
+	}
 	k.uids++
 	object.SetUID(types.UID("uid-" + strconv.Itoa(k.uids)))
 	object.SetCreationTimestamp(k.Now())
@@ -253,6 +260,7 @@ func (k *Kube) Create(object client.Object) error {
 	switch o := object.(type) {
 	case *corev1.Pod:
 		o.Status = corev1.PodStatus{Phase: corev1.PodPending}
+		k.admit(o)
 	case *corev1.PersistentVolumeClaim:
 		o.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 		o.Finalizers = append(o.Finalizers, finalizerClaim)
@@ -263,6 +271,17 @@ func (k *Kube) Create(object client.Object) error {
 	k.put(stored)
 	object.SetResourceVersion(stored.GetResourceVersion())
 	return nil
+}
+
+// admit sends the images of a pod to the mirror.
+func (k *Kube) admit(pod *corev1.Pod) {
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			if !strings.HasPrefix(containers[i].Image, k.Mirror) {
+				containers[i].Image = k.Mirror + containers[i].Image
+			}
+		}
+	}
 }
 
 // Replace stores a new version of an object: only if the version it was made
@@ -315,6 +334,10 @@ func (k *Kube) merge(current, object client.Object, status bool) client.Object {
 	case *corev1.Pod:
 		was := current.(*corev1.Pod)
 		next := *o
+		if k.Mirror != "" {
+			next = *o.DeepCopy()
+			k.admit(&next)
+		}
 		next.Status = was.Status
 		if next.Generation = was.Generation; manifests.PodImage(&next) != manifests.PodImage(was) {
 			next.Generation++
