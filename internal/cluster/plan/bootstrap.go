@@ -186,9 +186,9 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 	}
 	pod := seed.Pod
 	if slices.Contains(pod.Finalizers, manifests.FinalizerSeed) {
-		return p.seedHeld(record, pod)
+		return p.seedHeld(record, seed)
 	}
-	replaceable := manifests.NeedsOtherPod(p.cluster, pod) && neverServed(pod)
+	replaceable := manifests.NeedsOtherPod(p.cluster, pod) && neverServed(pod) && !isOnlyCopy(record, seed)
 	switch {
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
@@ -268,7 +268,8 @@ func (p *planner) clearAway() string {
 }
 
 // seedHeld: the pod that was to start the cluster is being replaced for a corrected spec.
-func (p *planner) seedHeld(record *v1beta2.BootstrapStatus, pod *corev1.Pod) *Step {
+func (p *planner) seedHeld(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *Step {
+	pod := seed.Pod
 	idle := neverServed(pod)
 	switch deleted := pod.DeletionTimestamp != nil; {
 	case deleted && !idle:
@@ -278,7 +279,7 @@ func (p *planner) seedHeld(record *v1beta2.BootstrapStatus, pod *corev1.Pod) *St
 	case deleted:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
 		return nil
-	case idle && manifests.NeedsOtherPod(p.cluster, pod):
+	case idle && manifests.NeedsOtherPod(p.cluster, pod) && !isOnlyCopy(record, seed):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "replace the seed pod, which never served, for the changed spec"}
 	}
 	return p.changePod(pod, "keep the seed pod", LetGo)

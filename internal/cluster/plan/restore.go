@@ -209,7 +209,7 @@ func (p *planner) fill(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *
 		p.stop(Restoring, "waiting for the old pod %s to be gone", pod.Name)
 	case manifests.MayStart(pod):
 		p.stop(NameTaken, "pod %s was let start by somebody else than this operator: delete it", pod.Name)
-	case isFinished(pod) || p.isFilledForAnotherSpec(pod):
+	case isFinished(pod) || p.isFilledForAnotherSpec(record, seed):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "make the pod of the first member, which has not started, anew"}
 	case restored(pod) == nil:
 		return p.watchFilling(pod)
@@ -229,8 +229,22 @@ func (p *planner) fill(record *v1beta2.BootstrapStatus, seed *snapshot.Member) *
 
 // isFilledForAnotherSpec reports whether the spec has changed for a pod which has not started. For other resources,
 // which may keep it from a node, it is not given up once it has its data: it gets them when it serves.
-func (p *planner) isFilledForAnotherSpec(pod *corev1.Pod) bool {
+func (p *planner) isFilledForAnotherSpec(record *v1beta2.BootstrapStatus, seed *snapshot.Member) bool {
+	pod := seed.Pod
+	if isOnlyCopy(record, seed) {
+		return false
+	}
 	return manifests.NeedsReplacing(p.cluster, pod) || manifests.NeedsImage(p.cluster, pod) || (restored(pod) == nil && manifests.NeedsResources(p.cluster, pod))
+}
+
+// isOnlyCopy reports whether the first member's pod has in itself all that is left of a cluster: data of a survivor,
+// which is deleted for it. Whatever the spec says by now, such a pod is not made anew.
+func isOnlyCopy(record *v1beta2.BootstrapStatus, seed *snapshot.Member) bool {
+	from := record.Restore
+	if from == nil || from.Member == "" || seed.Claim != nil {
+		return false
+	}
+	return from.Stage == v1beta2.RestoreStageStarting || (from.Stage == v1beta2.RestoreStageReplacing && restored(seed.Pod) != nil)
 }
 
 // createFilled makes the pod of the first member, in which its data is made.

@@ -291,6 +291,36 @@ func plan3(clusterID string) string {
 	return strings.TrimPrefix(manifests.RecoveryRestoreName(c), "-recovery-")
 }
 
+// What a survivor gave is in the pod of the new first member alone once the survivor is gone.
+func TestAChangeOfTheSpecDoesNotCostTheDataOfASurvivor(t *testing.T) {
+	const replace, start = v1beta2.RestoreStageReplacing, v1beta2.RestoreStageStarting
+	at := func(stage v1beta2.RestoreStage, member string, change func(*corev1.Pod)) *scene {
+		return fromSurvivor(func(s *scene) {
+			s.Pods, s.Former.Pods = nil, nil
+			s.Cluster.Status.Bootstrap.Restore.Stage, s.Cluster.Status.Bootstrap.Restore.Member = stage, member
+			if stage == start {
+				s.Cluster.Status.Bootstrap.PodUID = "pod-c-s"
+			}
+			s.seed(ended, ended, change)
+			s.Cluster.Spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "A", Value: "b"}}, Resources: cpu("1")}
+			s.Secrets = map[string]snapshot.Secret{"ticket": {Exists: true, Keys: []string{"ca.crt", "token"}}}
+		})
+	}
+	crashing := func(pod *corev1.Pod) {
+		manifests.LetStart(pod)
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "etcd", State: fails}}
+	}
+	held := func(pod *corev1.Pod) { crashing(pod); pod.Finalizers = []string{manifests.FinalizerSeed} }
+	check(t, map[string]planCase{
+		"before it starts":                {scene: at(replace, "c-a", nil), want: "Record c-s"},
+		"a backup can be fetched again":   {scene: at(replace, "", nil), want: "Delete *v1.Pod c-s"},
+		"while it starts":                 {scene: at(start, "c-a", crashing), want: "wait: MemberCrashing"},
+		"one of a backup is held":         {scene: at(start, "", crashing), want: "Change *v1.Pod c-s"},
+		"one that was held is let go":     {scene: at(start, "c-a", held), want: "Change *v1.Pod c-s"},
+		"and one of a backup is replaced": {scene: at(start, "", held), want: "Delete *v1.Pod c-s"},
+	})
+}
+
 // fromSurvivor is a restore under way whose source is the member c-a.
 func fromSurvivor(change func(*scene)) *scene {
 	return restoring(v1beta2.RestoreStageFilling, func(s *scene) {
