@@ -188,7 +188,7 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 	if slices.Contains(pod.Finalizers, manifests.FinalizerSeed) {
 		return p.seedHeld(record, seed)
 	}
-	replaceable := manifests.NeedsOtherPod(p.cluster, pod) && neverServed(pod) && !isOnlyCopy(record, seed)
+	replaceable := neverServed(pod) && p.seedIsForAnotherSpec(record, seed)
 	switch {
 	case pod.DeletionTimestamp != nil:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
@@ -208,6 +208,11 @@ func (p *planner) seedStarted(record *v1beta2.BootstrapStatus, seed *snapshot.Me
 		return p.seedRuns(seed)
 	}
 	return nil
+}
+
+// seedIsForAnotherSpec reports whether the spec has changed for a seed pod that can be made anew without a loss.
+func (p *planner) seedIsForAnotherSpec(record *v1beta2.BootstrapStatus, seed *snapshot.Member) bool {
+	return manifests.NeedsOtherPod(p.cluster, seed.Pod) && !isOnlyCopy(record, seed)
 }
 
 // seedRuns: nothing is to be done but to wait for the cluster; that etcd has run on a volume is noted there.
@@ -279,7 +284,7 @@ func (p *planner) seedHeld(record *v1beta2.BootstrapStatus, seed *snapshot.Membe
 	case deleted:
 		p.stop(SeedStarting, "pod %s, which was to start the cluster, is being deleted", pod.Name)
 		return nil
-	case idle && manifests.NeedsOtherPod(p.cluster, pod) && !isOnlyCopy(record, seed):
+	case idle && p.seedIsForAnotherSpec(record, seed):
 		return &Step{Kind: Delete, Member: pod.Name, From: pod, Unchanged: true, Why: "replace the seed pod, which never served, for the changed spec"}
 	}
 	return p.changePod(pod, "keep the seed pod", LetGo)
