@@ -156,15 +156,11 @@ func TestWhatWasNeverVerifiedGoesWhenTheNextBackupIs(t *testing.T) {
 				w.write(t, 1)
 			}
 			w.run.StartTime = at(0)
-			kept, pruned, err := w.retain(t.Context(), w.store, w.key, w.backup, w.run)
+			kept, pruned, err := w.retain(t.Context(), w.store, w.key, w.backup, w.run, w.objectKey(1))
 			if err != nil || pruned != 2 {
 				t.Errorf("%d were deleted, %v, want 2", pruned, err)
 			}
-			var left []int
-			for _, k := range kept {
-				left = append(left, int(t0.Sub(k.Time.Time).Minutes()))
-			}
-			if diff := cmp.Diff(test.left, left); diff != "" || len(w.stored(t)) != 3 {
+			if diff := cmp.Diff(test.left, keptAges(kept)); diff != "" || len(w.stored(t)) != 3 {
 				t.Errorf("left (-want +got)\n%s\nin the store: %v", diff, w.stored(t))
 			}
 		})

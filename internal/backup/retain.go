@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,22 +24,45 @@ const listed = 100
 // owned is a backup in the store that this object wrote.
 type owned struct {
 	named
-	size int64
+	size     int64
+	modified time.Time
+	// made is when it was made, as far as that is known.
+	made time.Time
 }
 
-// newestFirst orders backups by the time in their names. Revisions are numbers, and decide only where
-// the times are equal.
+// date finds out when the backups were made. It is the time in their names, but a name from after the beginning
+// of the run that has just ended is from a clock that was ahead: the store's own time counts then, and where that
+// is no better, nobody knows more than that the object is younger than its EtcdBackup.
+func date(all []owned, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) {
+	for i := range all {
+		o := &all[i]
+		o.made = b.CreationTimestamp.Time
+		for _, at := range []time.Time{o.at, o.modified} {
+			if !at.After(run.StartTime.Time) {
+				o.made = at
+				break
+			}
+		}
+	}
+}
+
+// newestFirst orders backups by when they were made. Revisions are numbers, and decide only where the times are
+// equal.
 func newestFirst(a, b owned) int {
-	return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.revision, a.revision))
+	return cmp.Or(b.made.Compare(a.made), cmp.Compare(b.revision, a.revision))
 }
 
 // expired divides the backups of an object into those to keep and those to delete. most is how many to
-// keep; 0 means all.
-func expired(all []owned, most int) (keep, remove []owned) {
+// keep; 0 means all. latest is the name of the one that was just made, and is kept whatever the times say.
+func expired(all []owned, most int, latest string) (keep, remove []owned) {
 	all = slices.Clone(all)
 	slices.SortFunc(all, newestFirst)
 	if most <= 0 || len(all) <= most {
 		return all, nil
+	}
+	if i := slices.IndexFunc(all, func(o owned) bool { return o.name == latest }); i >= most {
+		made := all[i]
+		all = slices.Insert(slices.Delete(all, i, i+1), 0, made)
 	}
 	return all[:most], all[most:]
 }
@@ -62,14 +86,15 @@ func neverVerified(all []owned, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (c
 }
 
 // retain deletes the oldest backups of an object where there are more than the policy keeps, and those that were
-// to be verified and never were. It says which ones are left.
-func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (kept []v1beta2.KeptBackup, pruned int, err error) {
+// to be verified and never were. It says which ones are left. latest is the name of the one that was just made.
+func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup, run v1beta2.BackupRun, latest string) (kept []v1beta2.KeptBackup, pruned int, err error) {
 	all, err := m.owned(ctx, st, key, string(b.UID))
 	if err != nil {
 		return nil, 0, fmt.Errorf("listing the backups: %w", err)
 	}
+	date(all, b, run)
 	count, failed := neverVerified(all, b, run)
-	keep, remove := expired(count, b.Spec.BackupPolicy.MaxBackups)
+	keep, remove := expired(count, b.Spec.BackupPolicy.MaxBackups, latest)
 	remove = append(failed, remove...)
 	// The oldest goes first: whatever ends this, what is left is the newest.
 	slices.SortFunc(remove, newestFirst)
@@ -83,7 +108,7 @@ func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1bet
 		pruned++
 	}
 	for _, o := range keep[:min(len(keep), listed)] {
-		kept = append(kept, v1beta2.KeptBackup{Name: o.name, Time: metav1.NewTime(o.at), EtcdRevision: o.revision, Size: o.size})
+		kept = append(kept, v1beta2.KeptBackup{Name: o.name, Time: metav1.NewTime(o.made), EtcdRevision: o.revision, Size: o.size})
 	}
 	return kept, pruned, err
 }
@@ -113,7 +138,7 @@ func (m *maker) owned(ctx context.Context, st store.Store, key, owner string) ([
 			m.owners.put(st.URL(o.Key), o, who)
 		}
 		if who == owner {
-			all = append(all, owned{named: n, size: o.Size})
+			all = append(all, owned{named: n, size: o.Size, modified: o.Modified})
 		}
 	}
 	return all, nil

@@ -4,11 +4,13 @@
 package backup
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 )
 
@@ -45,7 +47,7 @@ func TestRetentionGoesByTimeNotByTheOrderOfStrings(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s is no name", name)
 			}
-			all = append(all, owned{named: n})
+			all = append(all, owned{named: n, made: n.at})
 		}
 		return all
 	}
@@ -66,21 +68,80 @@ func TestRetentionGoesByTimeNotByTheOrderOfStrings(t *testing.T) {
 	for _, test := range []struct {
 		all          []string
 		most         int
+		latest       string
 		keep, remove []string
 	}{
-		{[]string{first, second, third, fourth}, 2, []string{fourth, third}, []string{second, first}},
-		{[]string{third, first, second}, 1, []string{third}, []string{second, first}},
-		{[]string{first, second}, 2, []string{second, first}, []string{}},
-		{[]string{first, second}, 0, []string{second, first}, []string{}},
-		{nil, 3, []string{}, []string{}},
+		{[]string{first, second, third, fourth}, 2, fourth, []string{fourth, third}, []string{second, first}},
+		{[]string{third, first, second}, 1, third, []string{third}, []string{second, first}},
+		{[]string{first, second}, 2, second, []string{second, first}, []string{}},
+		{[]string{first, second}, 0, second, []string{second, first}, []string{}},
+		{nil, 3, "", []string{}, []string{}},
+		{[]string{first, second, third}, 2, first, []string{first, third}, []string{second}},
+		{[]string{first, second, third}, 2, second, []string{third, second}, []string{first}},
+		{[]string{first, second, third}, 2, "not listed yet", []string{third, second}, []string{first}},
 	} {
-		keep, remove := expired(list(test.all...), test.most)
+		keep, remove := expired(list(test.all...), test.most, test.latest)
 		if diff := cmp.Diff(test.keep, names(keep)); diff != "" {
 			t.Errorf("%v, most %d: keep (-want +got)\n%s", test.all, test.most, diff)
 		}
 		if diff := cmp.Diff(test.remove, names(remove)); diff != "" {
 			t.Errorf("%v, most %d: remove (-want +got)\n%s", test.all, test.most, diff)
 		}
+	}
+}
+
+// keptAges are the ages of backups in minutes.
+func keptAges(kept []v1beta2.KeptBackup) []int {
+	var ages []int
+	for _, k := range kept {
+		ages = append(ages, int(t0.Sub(k.Time.Time).Minutes()))
+	}
+	return ages
+}
+
+// A clock that was ahead leaves names from the future. They must neither push out what is made now, nor be taken
+// for the newest by who looks for a backup to restore.
+func TestABackupIsKeptAlthoughOthersHaveNamesFromTheFuture(t *testing.T) {
+	w := inFolder(t, object(interval(60)))
+	w.backup.Spec.BackupPolicy.MaxBackups = 1
+	for i := range 3 {
+		w.run.StartTime = at(year + time.Duration(i)*time.Minute)
+		w.write(t, 1)
+	}
+	w.run.StartTime = at(0)
+	key, _ := w.write(t, 2)
+	kept, pruned, err := w.retain(t.Context(), w.store, w.key, w.backup, w.run, key)
+	if err != nil || pruned != 3 || len(kept) != 1 || kept[0].Name != key {
+		t.Errorf("kept %+v, deleted %d, %v, want that the new one is kept", kept, pruned, err)
+	}
+	if diff := cmp.Diff([]string{key}, w.stored(t)); diff != "" {
+		t.Errorf("objects in the store (-want +got)\n%s", diff)
+	}
+}
+
+func TestTheStoreKnowsBetterThanANameFromTheFuture(t *testing.T) {
+	b := object()
+	run := v1beta2.BackupRun{StartTime: at(time.Hour)}
+	all := []owned{
+		{named: named{name: "right", at: t0.Add(30 * time.Minute)}, modified: t0.Add(31 * time.Minute)},
+		{named: named{name: "this run", at: t0.Add(time.Hour)}, modified: t0.Add(61 * time.Minute)},
+		{named: named{name: "ahead", at: t0.Add(year)}, modified: t0.Add(40 * time.Minute)},
+		{named: named{name: "the store's clock as well", at: t0.Add(year)}, modified: t0.Add(year)},
+	}
+	date(all, b, run)
+	slices.SortFunc(all, newestFirst)
+	got := map[string]time.Duration{}
+	var order []string
+	for _, o := range all {
+		order = append(order, o.name)
+		got[o.name] = o.made.Sub(t0)
+	}
+	want := map[string]time.Duration{"right": 30 * time.Minute, "this run": time.Hour, "ahead": 40 * time.Minute, "the store's clock as well": 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("when they were made (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"this run", "ahead", "right", "the store's clock as well"}, order); diff != "" {
+		t.Errorf("the order (-want +got)\n%s", diff)
 	}
 }
 

@@ -97,7 +97,7 @@ func (m *maker) make(ctx context.Context, r request) (Outcome, error) {
 	out.Took = time.Since(began)
 	out.URL = st.URL(out.Key)
 	if mustTable(r.backup) != nil {
-		kept, pruned, err := m.retain(ctx, st, key, r.backup, r.run)
+		kept, pruned, err := m.retain(ctx, st, key, r.backup, r.run, out.Key)
 		out.Kept, out.Pruned = kept, pruned
 		if err != nil {
 			out.PruneProblem = problemOf(err)
