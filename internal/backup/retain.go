@@ -68,15 +68,15 @@ func expired(all []owned, most int, latest string) (keep, remove []owned) {
 }
 
 // neverVerified divides the backups of an object into those that count and those that runs which failed left
-// behind before they were verified. It is asked after a backup was verified: only then is nothing lost with them.
-func neverVerified(all []owned, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (count, failed []owned) {
-	last := b.Status.LastSuccessDate
-	if b.Spec.Verify != v1beta2.BackupVerificationRestore || last.IsZero() {
+// behind before they were verified. It is asked after a backup was made, latest: where that was verified, nothing is
+// lost with them. They are named in the status, and nothing else will do: a status that went back in time, with the
+// API server's own data, knows nothing of backups that were made and verified since.
+func neverVerified(all []owned, b *v1beta2.EtcdBackup, latest string) (count, failed []owned) {
+	if b.Spec.Verify != v1beta2.BackupVerificationRestore {
 		return all, nil
 	}
 	for _, o := range all {
-		known := slices.ContainsFunc(b.Status.Backups, func(k v1beta2.KeptBackup) bool { return k.Name == o.name })
-		if o.at.After(last.Time) && o.at.Before(run.StartTime.Time) && !known {
+		if o.name != latest && slices.Contains(b.Status.Unverified, o.name) {
 			failed = append(failed, o)
 		} else {
 			count = append(count, o)
@@ -86,15 +86,16 @@ func neverVerified(all []owned, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (c
 }
 
 // retain deletes the oldest backups of an object where there are more than the policy keeps, and those that were
-// to be verified and never were. It says which ones are left. latest is the name of the one that was just made.
-func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup, run v1beta2.BackupRun, latest string) (kept []v1beta2.KeptBackup, pruned int, err error) {
+// to be verified and never were. It is asked after out was made, and notes there which ones are left.
+func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup, run v1beta2.BackupRun, out *Outcome) error {
+	out.Unverified = b.Status.Unverified
 	all, err := m.owned(ctx, st, key, string(b.UID))
 	if err != nil {
-		return nil, 0, fmt.Errorf("listing the backups: %w", err)
+		return fmt.Errorf("listing the backups: %w", err)
 	}
 	date(all, b, run)
-	count, failed := neverVerified(all, b, run)
-	keep, remove := expired(count, b.Spec.BackupPolicy.MaxBackups, latest)
+	count, failed := neverVerified(all, b, out.Key)
+	keep, remove := expired(count, b.Spec.BackupPolicy.MaxBackups, out.Key)
 	remove = append(failed, remove...)
 	// The oldest goes first: whatever ends this, what is left is the newest.
 	slices.SortFunc(remove, newestFirst)
@@ -105,12 +106,15 @@ func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1bet
 			slices.SortFunc(keep, newestFirst)
 			break
 		}
-		pruned++
+		out.Pruned++
 	}
 	for _, o := range keep[:min(len(keep), listed)] {
-		kept = append(kept, v1beta2.KeptBackup{Name: o.name, Time: metav1.NewTime(o.made), EtcdRevision: o.revision, Size: o.size})
+		out.Kept = append(out.Kept, v1beta2.KeptBackup{Name: o.name, Time: metav1.NewTime(o.made), EtcdRevision: o.revision, Size: o.size})
 	}
-	return kept, pruned, err
+	out.Unverified = slices.DeleteFunc(slices.Clone(out.Unverified), func(name string) bool {
+		return !slices.ContainsFunc(keep, func(o owned) bool { return o.name == name })
+	})
+	return err
 }
 
 // owned are the backups of the series that the owner wrote. The metadata of the object decides: a name

@@ -110,9 +110,10 @@ func TestABackupIsKeptAlthoughOthersHaveNamesFromTheFuture(t *testing.T) {
 	}
 	w.run.StartTime = at(0)
 	key, _ := w.write(t, 2)
-	kept, pruned, err := w.retain(t.Context(), w.store, w.key, w.backup, w.run, key)
-	if err != nil || pruned != 3 || len(kept) != 1 || kept[0].Name != key {
-		t.Errorf("kept %+v, deleted %d, %v, want that the new one is kept", kept, pruned, err)
+	out := Outcome{Key: key}
+	err := w.retain(t.Context(), w.store, w.key, w.backup, w.run, &out)
+	if err != nil || out.Pruned != 3 || len(out.Kept) != 1 || out.Kept[0].Name != key {
+		t.Errorf("kept %+v, deleted %d, %v, want that the new one is kept", out.Kept, out.Pruned, err)
 	}
 	if diff := cmp.Diff([]string{key}, w.stored(t)); diff != "" {
 		t.Errorf("objects in the store (-want +got)\n%s", diff)

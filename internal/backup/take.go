@@ -36,6 +36,10 @@ type Outcome struct {
 	Problem *Problem
 	Ended   time.Time
 
+	// Unverified are objects in the store that were to be verified and never were: those that this run leaves behind
+	// where it failed, and otherwise all that the status has named and that are still there.
+	Unverified []string
+
 	// The rest is about a backup that was made.
 	Key, URL     string
 	Version      string
@@ -80,26 +84,19 @@ func (m *maker) make(ctx context.Context, r request) (Outcome, error) {
 	if err := w.prepare(ctx); err != nil {
 		return Outcome{}, err
 	}
-	var out *Outcome
-	if r.resumed {
-		if out, err = w.resume(ctx); err != nil {
-			return Outcome{}, err
+	series := mustTable(r.backup) != nil
+	out, err := w.bring(ctx)
+	if err != nil {
+		failed := Outcome{}
+		if series {
+			failed.Unverified = w.unverified
 		}
-	}
-	if out == nil {
-		if out, err = w.take(ctx); err != nil {
-			return Outcome{}, err
-		}
-		if err := w.discardUnverified(ctx, out.Key); err != nil {
-			return Outcome{}, err
-		}
+		return failed, err
 	}
 	out.Took = time.Since(began)
 	out.URL = st.URL(out.Key)
-	if mustTable(r.backup) != nil {
-		kept, pruned, err := m.retain(ctx, st, key, r.backup, r.run, out.Key)
-		out.Kept, out.Pruned = kept, pruned
-		if err != nil {
+	if series {
+		if err := m.retain(ctx, st, key, r.backup, r.run, out); err != nil {
 			out.PruneProblem = problemOf(err)
 		}
 	}
@@ -114,7 +111,7 @@ type writing struct {
 	key        string
 	format     snapshot.Format
 	identities []age.Identity
-	// unverified are objects that this run wrote before the process died, and that nobody has verified.
+	// unverified are objects that this run wrote, that nobody has verified and that are still there.
 	unverified []string
 }
 
@@ -169,6 +166,25 @@ func (w *writing) prefix() string {
 	return seriesPrefix(w.key)
 }
 
+// bring brings the backup into the store, or finds it there.
+func (w *writing) bring(ctx context.Context) (*Outcome, error) {
+	if w.resumed {
+		if out, err := w.resume(ctx); out != nil || err != nil {
+			return out, err
+		}
+	}
+	out, err := w.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// What had the same name was replaced.
+	w.unverified = slices.DeleteFunc(w.unverified, func(key string) bool { return key == out.Key })
+	if err := w.discardAll(ctx, w.unverified); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // resume finds what a process that died left of this run. Neither an outcome nor an error means that it is to be
 // made again.
 //
@@ -185,7 +201,8 @@ func (w *writing) resume(ctx context.Context) (*Outcome, error) {
 		y, _ := parseName(w.key, b)
 		return cmp.Compare(x.revision, y.revision)
 	})
-	if err := w.discardUnverified(ctx, newest); err != nil {
+	others := slices.DeleteFunc(slices.Clone(w.unverified), func(key string) bool { return key == newest })
+	if err := w.discardAll(ctx, others); err != nil {
 		return nil, err
 	}
 	w.unverified = []string{newest}
@@ -345,12 +362,9 @@ func (s *sameMember) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// discardUnverified deletes what this run wrote before under other names than the one to keep.
-func (w *writing) discardUnverified(ctx context.Context, keep string) error {
-	for _, key := range w.unverified {
-		if key == keep {
-			continue
-		}
+// discardAll deletes objects that this run wrote.
+func (w *writing) discardAll(ctx context.Context, keys []string) error {
+	for _, key := range keys {
 		if err := w.discard(ctx, key); err != nil {
 			return err
 		}
