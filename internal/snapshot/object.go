@@ -41,6 +41,8 @@ type Facts struct {
 	// ClusterSpec is the spec of the EtcdCluster that was backed up, as JSON. It is empty where that is
 	// not known, or too large for the metadata of an object.
 	ClusterSpec string
+	// ClusterID is what etcd itself calls the cluster. It is empty where that is not known.
+	ClusterID string
 }
 
 // The labels of an object. The prefix keeps them apart from those of other tools.
@@ -56,6 +58,7 @@ const (
 	labelSize         = "etcdbackupsize"
 	labelTime         = "etcdbackuptime"
 	labelClusterSpec  = "etcdclusterspec"
+	labelClusterID    = "etcdclusterid"
 )
 
 // first are the labels that are known before the snapshot is read.
@@ -74,6 +77,9 @@ func (f Facts) first() store.Labels {
 	}
 	if !f.Time.IsZero() {
 		labels[labelTime] = f.Time.UTC().Format(time.RFC3339)
+	}
+	if f.ClusterID != "" {
+		labels[labelClusterID] = f.ClusterID
 	}
 	if packed := pack(f.ClusterSpec); packed != "" {
 		labels[labelClusterSpec] = packed
@@ -139,6 +145,7 @@ func FactsOf(o store.Object) Facts {
 	return Facts{
 		Time:         taken,
 		ClusterSpec:  unpack(o.Labels[labelClusterSpec]),
+		ClusterID:    o.Labels[labelClusterID],
 		Owner:        o.Labels[labelOwner],
 		Run:          o.Labels[labelRun],
 		Revision:     number(labelRevision),
