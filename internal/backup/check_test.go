@@ -40,7 +40,7 @@ func inFolder(t *testing.T, b *v1beta2.EtcdBackup) *writing {
 	t.Cleanup(func() { _ = st.Close() })
 	b.Spec.Verify = v1beta2.BackupVerificationRestore
 	return &writing{
-		maker:   &maker{fileRoot: root, owners: newOwnerCache()},
+		maker:   &maker{fileRoot: root, origins: newOriginCache()},
 		request: request{backup: b, run: v1beta2.BackupRun{ID: "uid/1794711600", StartTime: at(0)}},
 		store:   st, key: key,
 	}
@@ -49,8 +49,14 @@ func inFolder(t *testing.T, b *v1beta2.EtcdBackup) *writing {
 // write puts a whole backup of the run into the store.
 func (w *writing) write(t *testing.T, revision int64) (key string, sums snapshot.Sums) {
 	t.Helper()
+	return w.writeOf(t, revision, "")
+}
+
+// writeOf is write for a backup of a cluster with an id.
+func (w *writing) writeOf(t *testing.T, revision int64, clusterID string) (key string, sums snapshot.Sums) {
+	t.Helper()
 	key = w.objectKey(revision)
-	facts := snapshot.Facts{Owner: string(w.backup.UID), Run: w.run.ID, Revision: revision}
+	facts := snapshot.Facts{Owner: string(w.backup.UID), Run: w.run.ID, Revision: revision, ClusterID: clusterID}
 	sums, err := snapshot.Write(t.Context(), w.store, key, snapshot.NewChecked(bytes.NewReader(wholeSnapshot('x'))), w.format, facts, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -146,6 +146,54 @@ func TestTheStoreKnowsBetterThanANameFromTheFuture(t *testing.T) {
 	}
 }
 
+// A cluster that was lost and is there anew, empty, must not push out all that there is of its data.
+func TestTheNewestBackupOfTheClusterBeforeIsKept(t *testing.T) {
+	for name, test := range map[string]struct {
+		most int
+		// ids are the clusters of the backups, from the newest to the oldest, each a minute older than the one before.
+		ids []string
+		// left are the ages of those that are left.
+		left []int
+		// former is the age of the one that the event names.
+		former int
+	}{
+		"one cluster":                          {1, []string{"a", "a", "a"}, []int{0}, 0},
+		"another cluster":                      {1, []string{"b", "a", "a"}, []int{0, 1}, 1},
+		"another cluster for some time":        {1, []string{"b", "b", "b", "a", "a"}, []int{0, 3}, 0},
+		"it counts while it is new enough":     {3, []string{"b", "b", "a", "a"}, []int{0, 1, 2}, 0},
+		"of two clusters before the last":      {1, []string{"c", "b", "b", "a", "a"}, []int{0, 1}, 1},
+		"the cluster before that is back":      {1, []string{"a", "b", "a"}, []int{0, 1}, 1},
+		"those without an id are of no other":  {1, []string{"a", "", ""}, []int{0}, 0},
+		"nobody knows what was just backed up": {1, []string{"", "a", "a"}, []int{0}, 0},
+		"those without an id are between":      {1, []string{"b", "", "a"}, []int{0, 2}, 0},
+		"all are kept":                         {0, []string{"b", "a", "a"}, []int{0, 1, 2}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := inFolder(t, object(interval(60)))
+			w.backup.Spec.BackupPolicy.MaxBackups = test.most
+			for age, id := range test.ids {
+				w.run.StartTime = at(-time.Duration(age) * time.Minute)
+				w.writeOf(t, 1, id)
+			}
+			w.run.StartTime = at(0)
+			out := Outcome{Key: w.objectKey(1), ClusterID: test.ids[0]}
+			if err := w.retain(t.Context(), w.store, w.key, w.backup, w.run, &out); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.left, keptAges(out.Kept)); diff != "" || len(w.stored(t)) != len(test.left) {
+				t.Errorf("left (-want +got)\n%s\nin the store: %v", diff, w.stored(t))
+			}
+			former := ""
+			if test.former > 0 {
+				former = w.store.URL(objectName("key", 1, t0.Add(-time.Duration(test.former)*time.Minute)))
+			}
+			if out.Former != former {
+				t.Errorf("the event names %q, want %q", out.Former, former)
+			}
+		})
+	}
+}
+
 func TestEvidenceIsComparedAtTheSameCompaction(t *testing.T) {
 	found := snapshot.Evidence{Revision: 10, Keys: 3, Hash: 7, CompactRevision: 5}
 	older := snapshot.Evidence{Revision: 10, Keys: 3, Hash: 99, CompactRevision: 2}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,11 +45,14 @@ type Outcome struct {
 	Key, URL     string
 	Version      string
 	Revision     int64
+	ClusterID    string
 	Sums         snapshot.Sums
 	Took         time.Duration
 	Verification *v1beta2.BackupEvidence
 	// Kept are the backups of this object that are in the store now, where that was looked up.
 	Kept []v1beta2.KeptBackup
+	// Former is the last backup before this one, where that is of another cluster. Otherwise it is empty.
+	Former string
 	// Pruned is how many were deleted, and PruneProblem why that ended early.
 	Pruned       int
 	PruneProblem *Problem
@@ -58,7 +62,7 @@ type Outcome struct {
 type maker struct {
 	fileRoot string
 	verify   Verifier
-	owners   *ownerCache
+	origins  *originCache
 }
 
 // request is one backup to be made.
@@ -237,7 +241,7 @@ func (w *writing) find(ctx context.Context) (*Outcome, error) {
 			continue
 		}
 		return &Outcome{
-			Key: o.Key, Version: facts.EtcdVersion, Revision: facts.Revision,
+			Key: o.Key, Version: facts.EtcdVersion, Revision: facts.Revision, ClusterID: facts.ClusterID,
 			Sums: snapshot.Sums{Size: o.Size, SHA256: facts.SHA256, SnapshotSize: facts.SnapshotSize},
 		}, nil
 	}
@@ -319,7 +323,7 @@ func (w *writing) takeOne(ctx context.Context, m *snapshot.Member) (*Outcome, er
 	key := w.objectKey(m.Revision)
 	facts := snapshot.Facts{
 		Owner: string(w.backup.UID), Run: w.run.ID, Revision: m.Revision, EtcdVersion: m.Version,
-		Time: w.run.StartTime.Time, ClusterSpec: keptSpec(ctx, w.secrets, w.backup.Spec.EtcdEndpoints),
+		Time: w.run.StartTime.Time, ClusterID: strconv.FormatUint(m.ClusterID, 16), ClusterSpec: keptSpec(ctx, w.secrets, w.backup.Spec.EtcdEndpoints),
 	}
 	sums, err := snapshot.Write(ctx, w.store, key, &sameMember{Reader: stream, ctx: ctx, member: m}, w.format, facts, func(get func() int64) {
 		w.report(get, m.DBSize)
@@ -327,7 +331,7 @@ func (w *writing) takeOne(ctx context.Context, m *snapshot.Member) (*Outcome, er
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Key: key, Version: m.Version, Revision: m.Revision, Sums: sums}
+	out := &Outcome{Key: key, Version: m.Version, Revision: m.Revision, ClusterID: facts.ClusterID, Sums: sums}
 	if w.verifies() {
 		if out.Verification, err = w.check(ctx, m, key, sums, before); err != nil {
 			return nil, w.takeBack(ctx, key, err)
