@@ -213,7 +213,7 @@ func planOnce(o Observation) Step {
 
 // planExpiry plans for a backup that was made.
 func planExpiry(o Observation) Step {
-	done := Wait{Why: Verdict{Ready: metav1.ConditionTrue, Reason: ReasonSucceeded, Message: "The backup was made."}}
+	done := Wait{Why: afterSuccess(&o.Backup.Status)}
 	ttl := o.Backup.Spec.TTLSecondsAfterFinished
 	if ttl == nil {
 		return done
