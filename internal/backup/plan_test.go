@@ -285,7 +285,7 @@ func TestAOneShotThatTheOriginalGaveUpStaysGivenUp(t *testing.T) {
 // One backup makes up for the time that was wrong, and the next is one interval later. While nothing begins, the
 // status does not change by itself: each change would lead to the next look at it.
 func TestAClockThatWasAheadCostsOneBackup(t *testing.T) {
-	b := object(interval(60), succeeded(year))
+	b := object(interval(60), failed(1, year, false))
 	b.Spec.EtcdEndpoints = nil
 	for second := range 2 {
 		o := Observation{Now: t0.Add(time.Duration(second) * time.Second), Backup: b}
