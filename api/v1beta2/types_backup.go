@@ -32,7 +32,7 @@ const (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=etcdbackups,singular=etcdbackup,scope=Namespaced
 // +kubebuilder:subresource:status
-// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=1"
+// +kubebuilder:metadata:annotations="etcd.database.coreos.com/crd-revision=2"
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.storageType`,description="Kind of the store"
 // +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Revision",type=integer,JSONPath=`.status.etcdRevision`,description="Revision of etcd in the last backup"

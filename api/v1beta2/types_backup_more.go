@@ -137,6 +137,12 @@ type BackupReport struct {
 	// +nullable
 	// +listType=atomic
 	Backups []KeptBackup `json:"backups,omitempty"`
+	// Names of backups that were to be verified and never were, at most 100, the newest first: their run was
+	// interrupted and then failed. They are deleted when the next backup is verified.
+	// +optional
+	// +nullable
+	// +listType=atomic
+	Unverified []string `json:"unverified,omitempty"`
 }
 
 // BackupRun is a backup that is being made.

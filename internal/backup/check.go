@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
@@ -66,7 +67,11 @@ func (w *writing) takeBack(ctx context.Context, key string, err error) error {
 	if mustTable(w.backup) == nil && !useless(err) {
 		return err
 	}
-	return errors.Join(err, w.discard(ctx, key))
+	failed := w.discard(ctx, key)
+	if failed != nil && !slices.Contains(w.unverified, key) {
+		w.unverified = append(w.unverified, key)
+	}
+	return errors.Join(err, failed)
 }
 
 // compare says whether the evidence that was found is one of those that etcd gave.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
@@ -32,14 +32,15 @@ func wholeSnapshot(content byte) []byte {
 // inFolder is a backup that is being made into a File store.
 func inFolder(t *testing.T, b *v1beta2.EtcdBackup) *writing {
 	t.Helper()
-	st, key, err := store.Open(t.Context(), store.Config{Kind: "File", Path: "folder/key", Namespace: "ns", FileRoot: t.TempDir()})
+	root := t.TempDir()
+	st, key, err := store.Open(t.Context(), store.Config{Kind: "File", Path: "folder/key", Namespace: "ns", FileRoot: root})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
 	b.Spec.Verify = v1beta2.BackupVerificationRestore
 	return &writing{
-		maker:   &maker{owners: newOwnerCache()},
+		maker:   &maker{fileRoot: root, origins: newOriginCache()},
 		request: request{backup: b, run: v1beta2.BackupRun{ID: "uid/1794711600", StartTime: at(0)}},
 		store:   st, key: key,
 	}
@@ -48,8 +49,14 @@ func inFolder(t *testing.T, b *v1beta2.EtcdBackup) *writing {
 // write puts a whole backup of the run into the store.
 func (w *writing) write(t *testing.T, revision int64) (key string, sums snapshot.Sums) {
 	t.Helper()
+	return w.writeOf(t, revision, "")
+}
+
+// writeOf is write for a backup of a cluster with an id.
+func (w *writing) writeOf(t *testing.T, revision int64, clusterID string) (key string, sums snapshot.Sums) {
+	t.Helper()
 	key = w.objectKey(revision)
-	facts := snapshot.Facts{Owner: string(w.backup.UID), Run: w.run.ID, Revision: revision}
+	facts := snapshot.Facts{Owner: string(w.backup.UID), Run: w.run.ID, Revision: revision, ClusterID: clusterID}
 	sums, err := snapshot.Write(t.Context(), w.store, key, snapshot.NewChecked(bytes.NewReader(wholeSnapshot('x'))), w.format, facts, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -131,42 +138,72 @@ func TestARunThatIsTakenUpAgainAndAgainKeepsOneObject(t *testing.T) {
 }
 
 // A run that was killed before it verified, and then failed, leaves an object that nobody knows anything of. It
-// stays while there is nothing better, and goes when the next backup is verified.
+// stays while there is nothing better, and goes when the next backup is verified. What the status knows nothing of may
+// have been verified since the status went back in time.
 func TestWhatWasNeverVerifiedGoesWhenTheNextBackupIs(t *testing.T) {
-	none := func(*v1beta2.EtcdBackup) {}
+	aged := func(minutes int) string { return objectName("key", 1, t0.Add(-time.Duration(minutes)*time.Minute)) }
 	for name, test := range map[string]struct {
 		change func(*v1beta2.EtcdBackup)
 		// left are the ages of the backups in the store, in minutes.
-		left []int
+		left       []int
+		unverified []string
 	}{
-		"verified":         {none, []int{0, 2, 3}},
-		"not verified":     {func(b *v1beta2.EtcdBackup) { b.Spec.Verify = "" }, []int{0, 1, 2}},
-		"no success known": {func(b *v1beta2.EtcdBackup) { b.Status.LastSuccessDate = metav1.Time{} }, []int{0, 1, 2}},
-		"known to be good": {func(b *v1beta2.EtcdBackup) {
-			b.Status.Backups = []v1beta2.KeptBackup{{Name: objectName("key", 1, t0.Add(-time.Minute))}}
-		}, []int{0, 1, 2}},
+		"named in the status": {func(b *v1beta2.EtcdBackup) { b.Status.Unverified = []string{aged(1), aged(9)} }, []int{0, 2, 3}, nil},
+		"nobody asked for it": {func(b *v1beta2.EtcdBackup) {
+			b.Spec.Verify, b.Status.Unverified = "", []string{aged(1)}
+		}, []int{0, 1, 2}, []string{aged(1)}},
+		"the one that was just made": {func(b *v1beta2.EtcdBackup) { b.Status.Unverified = []string{aged(0)} }, []int{0, 1, 2}, []string{aged(0)}},
+		"the status went back in time": {func(b *v1beta2.EtcdBackup) {
+			b.Status.LastSuccessDate, b.Status.LastExecutionDate = at(-4*time.Minute+time.Second), at(-30*time.Second)
+			b.Status.Backups = []v1beta2.KeptBackup{{Name: aged(4)}}
+		}, []int{0, 1, 2}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := inFolder(t, object(interval(60)))
 			w.backup.Spec.BackupPolicy.MaxBackups = 3
-			w.backup.Status.LastSuccessDate = at(-2*time.Minute + time.Second)
 			test.change(w.backup)
 			for age := range 5 {
 				w.run = v1beta2.BackupRun{StartTime: at(-time.Duration(age) * time.Minute)}
 				w.write(t, 1)
 			}
 			w.run.StartTime = at(0)
-			kept, pruned, err := w.retain(t.Context(), w.store, w.key, w.backup, w.run)
-			if err != nil || pruned != 2 {
-				t.Errorf("%d were deleted, %v, want 2", pruned, err)
+			out := Outcome{Key: aged(0)}
+			if err := w.retain(t.Context(), w.store, w.key, w.backup, w.run, &out); err != nil || out.Pruned != 2 {
+				t.Errorf("%d were deleted, %v, want 2", out.Pruned, err)
 			}
-			var left []int
-			for _, k := range kept {
-				left = append(left, int(t0.Sub(k.Time.Time).Minutes()))
-			}
-			if diff := cmp.Diff(test.left, left); diff != "" || len(w.stored(t)) != 3 {
+			if diff := cmp.Diff(test.left, keptAges(out.Kept)); diff != "" || len(w.stored(t)) != 3 {
 				t.Errorf("left (-want +got)\n%s\nin the store: %v", diff, w.stored(t))
 			}
+			if diff := cmp.Diff(test.unverified, out.Unverified, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("still unverified (-want +got)\n%s", diff)
+			}
 		})
+	}
+}
+
+func TestARunThatFailsNamesWhatItLeavesUnverified(t *testing.T) {
+	w := inFolder(t, object(interval(60)))
+	w.backup.Spec.StorageType, w.backup.Spec.BackupSource = v1beta2.BackupStorageTypeFile, v1beta2.BackupSource{File: &v1beta2.FileBackupSource{Path: "folder/key"}}
+	w.backup.Spec.EtcdEndpoints = []string{"http://127.0.0.1:1"}
+	w.run.Path, w.resumed = "folder/key", true
+	key, _ := w.write(t, 7)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	out, err := w.make(ctx, w.request)
+	if diff := cmp.Diff([]string{key}, out.Unverified); err == nil || diff != "" {
+		t.Errorf("make: %v, unverified (-want +got)\n%s", err, diff)
+	}
+
+	b := w.backup
+	b.Status.Run, b.Status.Unverified = &w.run, []string{"older"}
+	out.Problem = &Problem{Reason: ReasonEtcd}
+	conclude(b, out)
+	if diff := cmp.Diff([]string{key, "older"}, b.Status.Unverified); diff != "" {
+		t.Errorf("status.unverified (-want +got)\n%s", diff)
+	}
+	b.Status.Run = &w.run
+	conclude(b, Outcome{Unverified: []string{"older"}})
+	if diff := cmp.Diff([]string{"older"}, b.Status.Unverified); diff != "" {
+		t.Errorf("status.unverified after a success (-want +got)\n%s", diff)
 	}
 }

@@ -78,7 +78,7 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 		events:      mgr.GetEventRecorder("etcd-backup-operator"),
 		clock:       o.Clock,
 		jobs:        newJobs(o.MaxConcurrent),
-		maker:       &maker{fileRoot: o.FileRoot, verify: o.Verify, owners: newOwnerCache()},
+		maker:       &maker{fileRoot: o.FileRoot, verify: o.Verify, origins: newOriginCache()},
 	}
 	countRunning = c.jobs.running
 	if err := mgr.Add(c.jobs); err != nil {
@@ -307,6 +307,10 @@ func (c *reconciler) announce(ctx context.Context, b *v1beta2.EtcdBackup, out Ou
 	}
 	c.events.Eventf(b, nil, corev1.EventTypeNormal, "BackupSucceeded", "Backup", "Revision %d of etcd %s is in %s", out.Revision, out.Version, out.URL)
 	logger.Info("backup succeeded", "url", out.URL, "revision", out.Revision, "bytes", out.Sums.Size, "took", out.Took.String(), "deleted", out.Pruned)
+	if out.Former != "" {
+		c.events.Eventf(b, nil, corev1.EventTypeWarning, "ClusterChanged", "Backup", "etcdEndpoints lead to another etcd cluster than before; the newest backup of the one before is kept: %s", out.Former)
+		logger.Info("the backup is of another cluster than the one before", "before", out.Former, "cluster", out.ClusterID)
+	}
 	if out.PruneProblem != nil {
 		c.events.Eventf(b, nil, corev1.EventTypeWarning, "RetentionFailed", "Backup", "%s", kstatus.ClipEvent(out.PruneProblem.Message))
 	}

@@ -5,11 +5,13 @@ package backup
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 	testclock "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,5 +64,20 @@ func TestAnObjectThatWentOverToAnotherOperatorIsLetGo(t *testing.T) {
 	}
 	if diff := cmp.Diff(after.Status, got.Status); diff != "" {
 		t.Errorf("the status was changed (-want +got)\n%s", diff)
+	}
+}
+
+func TestABackupOfAnotherClusterIsAnnounced(t *testing.T) {
+	recorder := events.NewFakeRecorder(2)
+	c := &reconciler{events: recorder}
+	c.announce(t.Context(), object(interval(60)), Outcome{Former: "s3://bucket/key"})
+	<-recorder.Events // that it succeeded
+	select {
+	case got := <-recorder.Events:
+		if !strings.Contains(got, "Warning ClusterChanged") || !strings.Contains(got, "s3://bucket/key") {
+			t.Errorf("event = %q", got)
+		}
+	default:
+		t.Error("there is no event")
 	}
 }

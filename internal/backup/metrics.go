@@ -4,6 +4,8 @@
 package backup
 
 import (
+	"sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -64,9 +66,18 @@ func measure(b *v1beta2.EtcdBackup, out Outcome) {
 	}
 }
 
-// measureStatus shows what the status says. A restarted operator shows it as well as the one before.
+// shown is the label cluster under which the metrics of an object are shown, by types.NamespacedName.
+var shown sync.Map
+
+// measureStatus shows what the status says. A restarted operator shows it as well as the one before. Where the
+// endpoints were changed, the object has new metrics: the old ones would never change again, and their alerts never end.
 func measureStatus(b *v1beta2.EtcdBackup) {
 	labels := metricLabels(b)
+	key := types.NamespacedName{Namespace: b.Namespace, Name: b.Name}
+	if before, known := shown.Load(key); known && before != labels["cluster"] {
+		forget(key)
+	}
+	shown.Store(key, labels["cluster"])
 	failures.With(labels).Set(float64(b.Status.Failures))
 	if !b.Status.LastSuccessDate.IsZero() {
 		lastSuccess.With(labels).Set(float64(b.Status.LastSuccessDate.Unix()))
@@ -76,6 +87,7 @@ func measureStatus(b *v1beta2.EtcdBackup) {
 
 // forget removes the metrics of an object that is gone.
 func forget(key types.NamespacedName) {
+	shown.Delete(key)
 	gone := prometheus.Labels{"namespace": key.Namespace, "name": key.Name}
 	for _, v := range []interface {
 		DeletePartialMatch(prometheus.Labels) int

@@ -30,6 +30,8 @@ const (
 	// copyPatience is after how long an older copy of an object is looked at again. The newer one comes by
 	// itself; that nothing waits for it for ever does not depend on it.
 	copyPatience = time.Second
+	// clockSlack is how far the clocks of two nodes may be apart without one of them counting as wrong.
+	clockSlack = time.Minute
 )
 
 // Observation is all that a plan is made from.
@@ -202,7 +204,7 @@ func planOnce(o Observation) Step {
 		if stalled(s) {
 			return Wait{Why: verdictOf(s)}
 		}
-		if retry := retryAt(s); o.Now.Before(retry) {
+		if retry := retryAt(s, o.Now); o.Now.Before(retry) {
 			return Wait{Until: retry, Why: verdictOf(s)}
 		}
 	}
@@ -211,7 +213,7 @@ func planOnce(o Observation) Step {
 
 // planExpiry plans for a backup that was made.
 func planExpiry(o Observation) Step {
-	done := Wait{Why: Verdict{Ready: metav1.ConditionTrue, Reason: ReasonSucceeded, Message: "The backup was made."}}
+	done := Wait{Why: afterSuccess(&o.Backup.Status)}
 	ttl := o.Backup.Spec.TTLSecondsAfterFinished
 	if ttl == nil {
 		return done
@@ -230,9 +232,12 @@ func planSeries(o Observation, table timetable) Step {
 	if p := b.Spec.BackupPolicy; p.Schedule != nil && p.Schedule.Suspend {
 		return Wait{Why: suspended(s)}
 	}
+	if ahead(lastScheduled(b), o.Now) {
+		return begin(o, o.Now.Truncate(time.Second))
+	}
 	scheduled, begins := due(table, lastScheduled(b), o.Now)
 	if s.Failures > 0 {
-		retry := retryAt(s)
+		retry := retryAt(s, o.Now)
 		switch {
 		case s.ObservedGeneration != b.Generation:
 			retry = o.Now // the change may be what it waited for
@@ -265,7 +270,12 @@ func lastScheduled(b *v1beta2.EtcdBackup) time.Time {
 	return b.CreationTimestamp.Time
 }
 
-// nextRun is when the next backup of a series begins, for the status. It is nil where there is none.
+// ahead says that a time in the status is from a clock that was wrong: the time has not come yet, and is not to be
+// waited for. What counts from there begins at once, and then the status has the right time.
+func ahead(t, now time.Time) bool { return t.After(now.Add(clockSlack)) }
+
+// nextRun is when the next backup of a series begins, for the status. It is nil where there is none, or where that
+// is at once.
 func nextRun(b *v1beta2.EtcdBackup, now time.Time) *metav1.Time {
 	table, err := timetableOf(b)
 	if err != nil || table == nil || !b.DeletionTimestamp.IsZero() {
@@ -274,9 +284,13 @@ func nextRun(b *v1beta2.EtcdBackup, now time.Time) *metav1.Time {
 	if p := b.Spec.BackupPolicy; p.Schedule != nil && p.Schedule.Suspend {
 		return nil
 	}
+	s := b.Status
+	if ahead(lastScheduled(b), now) || ahead(s.LastExecutionDate.Time, now) {
+		return nil
+	}
 	_, begins := due(table, lastScheduled(b), now)
-	if s := b.Status; s.Failures > 0 && !stalled(&s) {
-		if retry := retryAt(&s); retry.Before(begins) {
+	if s.Failures > 0 && !stalled(&s) {
+		if retry := retryAt(&s, now); retry.Before(begins) {
 			begins = retry
 		}
 	}
@@ -320,7 +334,10 @@ func mustTable(b *v1beta2.EtcdBackup) timetable {
 }
 
 // retryAt is when a backup that failed is tried again.
-func retryAt(s *v1beta2.BackupStatus) time.Time {
+func retryAt(s *v1beta2.BackupStatus, now time.Time) time.Time {
+	if ahead(s.LastExecutionDate.Time, now) {
+		return now
+	}
 	most := lastRetry
 	if c := meta.FindStatusCondition(s.Conditions, kstatus.Ready); c != nil && c.Reason == ReasonSecret {
 		most = secretRetry

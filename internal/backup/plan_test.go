@@ -62,6 +62,15 @@ func failed(times int32, last time.Duration, stalled bool) func(*v1beta2.EtcdBac
 	}
 }
 
+func succeeded(last time.Duration) func(*v1beta2.EtcdBackup) {
+	return status(func(s *v1beta2.BackupStatus) {
+		s.Succeeded, s.LastExecutionDate, s.LastScheduled, s.LastSuccessDate = true, at(last), ptr.To(at(last)), at(last+time.Second)
+	})
+}
+
+// year is how far a clock may be ahead.
+const year = 365 * 24 * time.Hour
+
 func running(b *v1beta2.EtcdBackup) { b.Status.Run = &v1beta2.BackupRun{ID: "run", StartTime: at(0)} }
 
 func deleted(b *v1beta2.EtcdBackup) { b.DeletionTimestamp = ptr.To(at(0)) }
@@ -145,10 +154,8 @@ func TestPlan(t *testing.T) {
 		"a job without a run in the status waits as well": {backup: object(), job: &Job{ID: "run"}, want: "wait until 1s, InProgress"},
 		"a series goes on although the answer to its last result was lost": {
 			now: 3 * time.Second, want: "wait until 1m0s, Succeeded",
-			backup: object(interval(60), status(func(s *v1beta2.BackupStatus) {
-				s.Succeeded, s.LastExecutionDate, s.LastScheduled, s.LastSuccessDate = true, at(0), ptr.To(at(0)), at(2*time.Second)
-			})),
-			job: &Job{Kind: MakeJob, ID: "uid/1794711600", Outcome: &Outcome{Ended: t0}},
+			backup: object(interval(60), succeeded(0)),
+			job:    &Job{Kind: MakeJob, ID: "uid/1794711600", Outcome: &Outcome{Ended: t0}},
 		},
 		"a result that the status does not have yet waits for the cache": {
 			now: time.Minute, want: "wait until 1m1s, InProgress",
@@ -194,6 +201,29 @@ func TestPlan(t *testing.T) {
 		"a schedule is that of its time zone": {
 			backup: object(cronLine("30 4 * * *"), func(b *v1beta2.EtcdBackup) { b.Spec.BackupPolicy.Schedule.TimeZone = "Europe/Berlin" }),
 			want:   "wait until 30m0s, Scheduled",
+		},
+		"a series whose last backup is from a clock that was ahead begins at once": {
+			now: time.Minute, backup: object(interval(60), succeeded(year)), want: "begin uid/1794711660 for 1m0s",
+		},
+		"so does a schedule": {
+			now: time.Minute, backup: object(cronLine("30 2 * * *"), succeeded(year)), want: "begin uid/1794711660 for 1m0s",
+		},
+		"so does a series whose last backup failed": {
+			now: time.Minute, backup: object(interval(60), failed(3, year, false)), want: "begin uid/1794711660 for 1m0s",
+		},
+		"so does a stalled one": {
+			now: time.Minute, backup: object(interval(60), failed(3, year, true)), want: "begin uid/1794711660 for 1m0s",
+		},
+		"so does a schedule whose last try was then": {
+			now: time.Minute, backup: object(cronLine("30 2 * * *"), failed(3, 0, false), status(func(s *v1beta2.BackupStatus) {
+				s.LastExecutionDate = at(year)
+			})), want: "begin uid/1794711660 for 0s",
+		},
+		"so does a one-shot that failed": {
+			now: time.Minute, backup: object(failed(3, year, false)), want: "begin uid/1794711660",
+		},
+		"clocks that differ by a little make no backup more": {
+			backup: object(interval(60), succeeded(20*time.Second)), want: "wait until 1m20s, Succeeded",
 		},
 		"a suspended schedule waits": {
 			now: time.Hour * 24, backup: object(cronLine("@hourly"), func(b *v1beta2.EtcdBackup) { b.Spec.BackupPolicy.Schedule.Suspend = true }),
@@ -249,6 +279,32 @@ func TestAOneShotThatTheOriginalGaveUpStaysGivenUp(t *testing.T) {
 			t.Fatalf("Plan = %q, want that it stays given up; the status is %+v", got, b.Status)
 		}
 		b.Status = report(o, step)
+	}
+}
+
+// One backup makes up for the time that was wrong, and the next is one interval later. While nothing begins, the
+// status does not change by itself: each change would lead to the next look at it.
+func TestAClockThatWasAheadCostsOneBackup(t *testing.T) {
+	b := object(interval(60), failed(1, year, false))
+	b.Spec.EtcdEndpoints = nil
+	for second := range 2 {
+		o := Observation{Now: t0.Add(time.Duration(second) * time.Second), Backup: b}
+		before := b.Status.DeepCopy()
+		b.Status = report(o, Plan(o))
+		if diff := cmp.Diff(*before, b.Status); second > 0 && diff != "" {
+			t.Errorf("the status of an object that cannot begin changes by itself:\n%s", diff)
+		}
+	}
+	b.Spec.EtcdEndpoints = []string{"http://etcd:2379"}
+	o := Observation{Now: t0.Add(time.Minute), Backup: b}
+	b.Status = report(o, Plan(o))
+	o = Observation{Now: t0.Add(61 * time.Second), Backup: b, Job: &Job{ID: b.Status.Run.ID}}
+	b.Status = report(o, Conclude{Outcome{Ended: o.Now}})
+	if got := say(Plan(Observation{Now: o.Now, Backup: b})); got != "wait until 2m0s, Succeeded" {
+		t.Errorf("after the backup Plan = %q, want that the next is one interval later", got)
+	}
+	if next := b.Status.NextRun; next == nil || !next.Time.Equal(t0.Add(2*time.Minute)) {
+		t.Errorf("nextRun = %v, want one interval after the last beginning", next)
 	}
 }
 

@@ -47,6 +47,8 @@ func conclude(b *v1beta2.EtcdBackup, out Outcome) {
 		s.Succeeded = false
 		s.Reason = kstatus.Clip(out.Problem.Message)
 		s.Failures++
+		s.Unverified = slices.Concat(out.Unverified, s.Unverified)
+		s.Unverified = s.Unverified[:min(len(s.Unverified), listed)]
 		setConditions(b, out.Problem.verdict())
 		return
 	}
@@ -55,7 +57,7 @@ func conclude(b *v1beta2.EtcdBackup, out Outcome) {
 	s.EtcdVersion, s.EtcdRevision = out.Version, out.Revision
 	s.URL, s.Size, s.SHA256 = out.URL, out.Sums.Size, out.Sums.SHA256
 	s.Duration = &metav1.Duration{Duration: out.Took.Round(time.Millisecond)}
-	s.Verification = out.Verification
+	s.Verification, s.Unverified = out.Verification, out.Unverified
 	switch {
 	case out.Kept != nil:
 		s.Backups = out.Kept

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,36 +24,86 @@ const listed = 100
 // owned is a backup in the store that this object wrote.
 type owned struct {
 	named
-	size int64
+	size     int64
+	modified time.Time
+	// clusterID is that of the cluster that it is of. It is empty where nobody wrote it down.
+	clusterID string
+	// made is when it was made, as far as that is known.
+	made time.Time
 }
 
-// newestFirst orders backups by the time in their names. Revisions are numbers, and decide only where
-// the times are equal.
+// date finds out when the backups were made. It is the time in their names, but a name from after the beginning
+// of the run that has just ended is from a clock that was ahead: the store's own time counts then, and where that
+// is no better, nobody knows more than that the object is younger than its EtcdBackup.
+func date(all []owned, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) {
+	for i := range all {
+		o := &all[i]
+		o.made = b.CreationTimestamp.Time
+		for _, at := range []time.Time{o.at, o.modified} {
+			if !at.After(run.StartTime.Time) {
+				o.made = at
+				break
+			}
+		}
+	}
+}
+
+// newestFirst orders backups by when they were made. Revisions are numbers, and decide only where the times are
+// equal.
 func newestFirst(a, b owned) int {
-	return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.revision, a.revision))
+	return cmp.Or(b.made.Compare(a.made), cmp.Compare(b.revision, a.revision))
 }
 
 // expired divides the backups of an object into those to keep and those to delete. most is how many to
-// keep; 0 means all.
-func expired(all []owned, most int) (keep, remove []owned) {
+// keep; 0 means all. latest is the name of the one that was just made, and is kept whatever the times say.
+func expired(all []owned, most int, latest string) (keep, remove []owned) {
 	all = slices.Clone(all)
 	slices.SortFunc(all, newestFirst)
 	if most <= 0 || len(all) <= most {
 		return all, nil
 	}
+	if i := slices.IndexFunc(all, func(o owned) bool { return o.name == latest }); i >= most {
+		made := all[i]
+		all = slices.Insert(slices.Delete(all, i, i+1), 0, made)
+	}
 	return all[:most], all[most:]
 }
 
+// spareFormer takes the newest backup of the cluster before from those that are to be deleted. Where a cluster was
+// lost and made anew, empty, under the same name, that is the newest with data in it, and each new backup would bring
+// it nearer to its end. It is one more than the policy keeps, and no more than one: that of the cluster which was backed
+// up last before the one with this id. An object without an id is of no other cluster.
+func spareFormer(keep, remove []owned, clusterID string) (_, _ []owned) {
+	former := func(o owned) bool { return clusterID != "" && o.clusterID != "" && o.clusterID != clusterID }
+	if slices.ContainsFunc(keep, former) {
+		return keep, remove
+	}
+	if i := slices.IndexFunc(remove, former); i >= 0 {
+		return append(slices.Clone(keep), remove[i]), slices.Delete(slices.Clone(remove), i, i+1)
+	}
+	return keep, remove
+}
+
+// replaced is the last backup before the one that was just made, where it is of another cluster.
+func replaced(sorted []owned, out *Outcome) (before owned, ok bool) {
+	i := slices.IndexFunc(sorted, func(o owned) bool { return o.name != out.Key })
+	if i < 0 {
+		return owned{}, false
+	}
+	before = sorted[i]
+	return before, out.ClusterID != "" && before.clusterID != "" && before.clusterID != out.ClusterID
+}
+
 // neverVerified divides the backups of an object into those that count and those that runs which failed left
-// behind before they were verified. It is asked after a backup was verified: only then is nothing lost with them.
-func neverVerified(all []owned, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (count, failed []owned) {
-	last := b.Status.LastSuccessDate
-	if b.Spec.Verify != v1beta2.BackupVerificationRestore || last.IsZero() {
+// behind before they were verified. It is asked after a backup was made, latest: where that was verified, nothing is
+// lost with them. They are named in the status, and nothing else will do: a status that went back in time, with the
+// API server's own data, knows nothing of backups that were made and verified since.
+func neverVerified(all []owned, b *v1beta2.EtcdBackup, latest string) (count, failed []owned) {
+	if b.Spec.Verify != v1beta2.BackupVerificationRestore {
 		return all, nil
 	}
 	for _, o := range all {
-		known := slices.ContainsFunc(b.Status.Backups, func(k v1beta2.KeptBackup) bool { return k.Name == o.name })
-		if o.at.After(last.Time) && o.at.Before(run.StartTime.Time) && !known {
+		if o.name != latest && slices.Contains(b.Status.Unverified, o.name) {
 			failed = append(failed, o)
 		} else {
 			count = append(count, o)
@@ -62,14 +113,20 @@ func neverVerified(all []owned, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (c
 }
 
 // retain deletes the oldest backups of an object where there are more than the policy keeps, and those that were
-// to be verified and never were. It says which ones are left.
-func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup, run v1beta2.BackupRun) (kept []v1beta2.KeptBackup, pruned int, err error) {
+// to be verified and never were. It is asked after out was made, and notes there which ones are left.
+func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1beta2.EtcdBackup, run v1beta2.BackupRun, out *Outcome) error {
+	out.Unverified = b.Status.Unverified
 	all, err := m.owned(ctx, st, key, string(b.UID))
 	if err != nil {
-		return nil, 0, fmt.Errorf("listing the backups: %w", err)
+		return fmt.Errorf("listing the backups: %w", err)
 	}
-	count, failed := neverVerified(all, b, run)
-	keep, remove := expired(count, b.Spec.BackupPolicy.MaxBackups)
+	date(all, b, run)
+	count, failed := neverVerified(all, b, out.Key)
+	keep, remove := expired(count, b.Spec.BackupPolicy.MaxBackups, out.Key)
+	if before, ok := replaced(slices.Concat(keep, remove), out); ok {
+		out.Former = st.URL(before.name)
+	}
+	keep, remove = spareFormer(keep, remove, out.ClusterID)
 	remove = append(failed, remove...)
 	// The oldest goes first: whatever ends this, what is left is the newest.
 	slices.SortFunc(remove, newestFirst)
@@ -80,12 +137,15 @@ func (m *maker) retain(ctx context.Context, st store.Store, key string, b *v1bet
 			slices.SortFunc(keep, newestFirst)
 			break
 		}
-		pruned++
+		out.Pruned++
 	}
 	for _, o := range keep[:min(len(keep), listed)] {
-		kept = append(kept, v1beta2.KeptBackup{Name: o.name, Time: metav1.NewTime(o.at), EtcdRevision: o.revision, Size: o.size})
+		out.Kept = append(out.Kept, v1beta2.KeptBackup{Name: o.name, Time: metav1.NewTime(o.made), EtcdRevision: o.revision, Size: o.size})
 	}
-	return kept, pruned, err
+	out.Unverified = slices.DeleteFunc(slices.Clone(out.Unverified), func(name string) bool {
+		return !slices.ContainsFunc(keep, func(o owned) bool { return o.name == name })
+	})
+	return err
 }
 
 // owned are the backups of the series that the owner wrote. The metadata of the object decides: a name
@@ -100,7 +160,7 @@ func (m *maker) owned(ctx context.Context, st store.Store, key, owner string) ([
 		if !ok {
 			continue
 		}
-		who, known := m.owners.get(st.URL(o.Key), o)
+		from, known := m.origins.get(st.URL(o.Key), o)
 		if !known {
 			full, err := st.Stat(ctx, o.Key)
 			if store.Is(err, store.NoObject) {
@@ -109,11 +169,12 @@ func (m *maker) owned(ctx context.Context, st store.Store, key, owner string) ([
 			if err != nil {
 				return nil, err
 			}
-			who = snapshot.FactsOf(full).Owner
-			m.owners.put(st.URL(o.Key), o, who)
+			facts := snapshot.FactsOf(full)
+			from = origin{owner: facts.Owner, clusterID: facts.ClusterID}
+			m.origins.put(st.URL(o.Key), o, from)
 		}
-		if who == owner {
-			all = append(all, owned{named: n, size: o.Size})
+		if from.owner == owner {
+			all = append(all, owned{named: n, size: o.Size, modified: o.Modified, clusterID: from.clusterID})
 		}
 	}
 	return all, nil
@@ -177,39 +238,42 @@ func (m *maker) removeAll(ctx context.Context, s secrets, b *v1beta2.EtcdBackup,
 	return st.Delete(ctx, key)
 }
 
-// ownerCache remembers whose objects are, so that a prefix with thousands of them is not asked for one
-// by one at each backup. An object that was replaced has another time or size.
-type ownerCache struct {
-	mu     sync.Mutex
-	owners map[string]cachedOwner
+// origin is who wrote an object, and of which cluster.
+type origin struct{ owner, clusterID string }
+
+// originCache remembers where objects come from, so that a prefix with thousands of them is not asked for one by one
+// at each backup. An object that was replaced has another time or size.
+type originCache struct {
+	mu      sync.Mutex
+	origins map[string]cachedOrigin
 }
 
-type cachedOwner struct {
+type cachedOrigin struct {
 	size     int64
 	modified int64
-	owner    string
+	origin
 }
 
-// maxCachedOwners bounds the memory; what does not fit is asked for again.
-const maxCachedOwners = 50_000
+// maxCachedOrigins bounds the memory; what does not fit is asked for again.
+const maxCachedOrigins = 50_000
 
-func newOwnerCache() *ownerCache { return &ownerCache{owners: map[string]cachedOwner{}} }
+func newOriginCache() *originCache { return &originCache{origins: map[string]cachedOrigin{}} }
 
-func (c *ownerCache) get(url string, o store.Object) (owner string, ok bool) {
+func (c *originCache) get(url string, o store.Object) (from origin, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.owners[url]
+	e, ok := c.origins[url]
 	if !ok || e.size != o.Size || e.modified != o.Modified.UnixNano() {
-		return "", false
+		return origin{}, false
 	}
-	return e.owner, true
+	return e.origin, true
 }
 
-func (c *ownerCache) put(url string, o store.Object, owner string) {
+func (c *originCache) put(url string, o store.Object, from origin) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.owners) >= maxCachedOwners {
-		clear(c.owners)
+	if len(c.origins) >= maxCachedOrigins {
+		clear(c.origins)
 	}
-	c.owners[url] = cachedOwner{size: o.Size, modified: o.Modified.UnixNano(), owner: owner}
+	c.origins[url] = cachedOrigin{size: o.Size, modified: o.Modified.UnixNano(), origin: from}
 }

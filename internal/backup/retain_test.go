@@ -4,11 +4,13 @@
 package backup
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 )
 
@@ -45,7 +47,7 @@ func TestRetentionGoesByTimeNotByTheOrderOfStrings(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s is no name", name)
 			}
-			all = append(all, owned{named: n})
+			all = append(all, owned{named: n, made: n.at})
 		}
 		return all
 	}
@@ -66,21 +68,129 @@ func TestRetentionGoesByTimeNotByTheOrderOfStrings(t *testing.T) {
 	for _, test := range []struct {
 		all          []string
 		most         int
+		latest       string
 		keep, remove []string
 	}{
-		{[]string{first, second, third, fourth}, 2, []string{fourth, third}, []string{second, first}},
-		{[]string{third, first, second}, 1, []string{third}, []string{second, first}},
-		{[]string{first, second}, 2, []string{second, first}, []string{}},
-		{[]string{first, second}, 0, []string{second, first}, []string{}},
-		{nil, 3, []string{}, []string{}},
+		{[]string{first, second, third, fourth}, 2, fourth, []string{fourth, third}, []string{second, first}},
+		{[]string{third, first, second}, 1, third, []string{third}, []string{second, first}},
+		{[]string{first, second}, 2, second, []string{second, first}, []string{}},
+		{[]string{first, second}, 0, second, []string{second, first}, []string{}},
+		{nil, 3, "", []string{}, []string{}},
+		{[]string{first, second, third}, 2, first, []string{first, third}, []string{second}},
+		{[]string{first, second, third}, 2, second, []string{third, second}, []string{first}},
+		{[]string{first, second, third}, 2, "not listed yet", []string{third, second}, []string{first}},
 	} {
-		keep, remove := expired(list(test.all...), test.most)
+		keep, remove := expired(list(test.all...), test.most, test.latest)
 		if diff := cmp.Diff(test.keep, names(keep)); diff != "" {
 			t.Errorf("%v, most %d: keep (-want +got)\n%s", test.all, test.most, diff)
 		}
 		if diff := cmp.Diff(test.remove, names(remove)); diff != "" {
 			t.Errorf("%v, most %d: remove (-want +got)\n%s", test.all, test.most, diff)
 		}
+	}
+}
+
+// keptAges are the ages of backups in minutes.
+func keptAges(kept []v1beta2.KeptBackup) []int {
+	var ages []int
+	for _, k := range kept {
+		ages = append(ages, int(t0.Sub(k.Time.Time).Minutes()))
+	}
+	return ages
+}
+
+// A clock that was ahead leaves names from the future. They must neither push out what is made now, nor be taken
+// for the newest by who looks for a backup to restore.
+func TestABackupIsKeptAlthoughOthersHaveNamesFromTheFuture(t *testing.T) {
+	w := inFolder(t, object(interval(60)))
+	w.backup.Spec.BackupPolicy.MaxBackups = 1
+	for i := range 3 {
+		w.run.StartTime = at(year + time.Duration(i)*time.Minute)
+		w.write(t, 1)
+	}
+	w.run.StartTime = at(0)
+	key, _ := w.write(t, 2)
+	out := Outcome{Key: key}
+	err := w.retain(t.Context(), w.store, w.key, w.backup, w.run, &out)
+	if err != nil || out.Pruned != 3 || len(out.Kept) != 1 || out.Kept[0].Name != key {
+		t.Errorf("kept %+v, deleted %d, %v, want that the new one is kept", out.Kept, out.Pruned, err)
+	}
+	if diff := cmp.Diff([]string{key}, w.stored(t)); diff != "" {
+		t.Errorf("objects in the store (-want +got)\n%s", diff)
+	}
+}
+
+func TestTheStoreKnowsBetterThanANameFromTheFuture(t *testing.T) {
+	b := object()
+	run := v1beta2.BackupRun{StartTime: at(time.Hour)}
+	all := []owned{
+		{named: named{name: "right", at: t0.Add(30 * time.Minute)}, modified: t0.Add(31 * time.Minute)},
+		{named: named{name: "this run", at: t0.Add(time.Hour)}, modified: t0.Add(61 * time.Minute)},
+		{named: named{name: "ahead", at: t0.Add(year)}, modified: t0.Add(40 * time.Minute)},
+		{named: named{name: "the store's clock as well", at: t0.Add(year)}, modified: t0.Add(year)},
+	}
+	date(all, b, run)
+	slices.SortFunc(all, newestFirst)
+	got := map[string]time.Duration{}
+	var order []string
+	for _, o := range all {
+		order = append(order, o.name)
+		got[o.name] = o.made.Sub(t0)
+	}
+	want := map[string]time.Duration{"right": 30 * time.Minute, "this run": time.Hour, "ahead": 40 * time.Minute, "the store's clock as well": 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("when they were made (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"this run", "ahead", "right", "the store's clock as well"}, order); diff != "" {
+		t.Errorf("the order (-want +got)\n%s", diff)
+	}
+}
+
+// A cluster that was lost and is there anew, empty, must not push out all that there is of its data.
+func TestTheNewestBackupOfTheClusterBeforeIsKept(t *testing.T) {
+	for name, test := range map[string]struct {
+		most int
+		// ids are the clusters of the backups, from the newest to the oldest, each a minute older than the one before.
+		ids []string
+		// left are the ages of those that are left.
+		left []int
+		// former is the age of the one that the event names.
+		former int
+	}{
+		"one cluster":                          {1, []string{"a", "a", "a"}, []int{0}, 0},
+		"another cluster":                      {1, []string{"b", "a", "a"}, []int{0, 1}, 1},
+		"another cluster for some time":        {1, []string{"b", "b", "b", "a", "a"}, []int{0, 3}, 0},
+		"it counts while it is new enough":     {3, []string{"b", "b", "a", "a"}, []int{0, 1, 2}, 0},
+		"of two clusters before the last":      {1, []string{"c", "b", "b", "a", "a"}, []int{0, 1}, 1},
+		"the cluster before that is back":      {1, []string{"a", "b", "a"}, []int{0, 1}, 1},
+		"those without an id are of no other":  {1, []string{"a", "", ""}, []int{0}, 0},
+		"nobody knows what was just backed up": {1, []string{"", "a", "a"}, []int{0}, 0},
+		"those without an id are between":      {1, []string{"b", "", "a"}, []int{0, 2}, 0},
+		"all are kept":                         {0, []string{"b", "a", "a"}, []int{0, 1, 2}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := inFolder(t, object(interval(60)))
+			w.backup.Spec.BackupPolicy.MaxBackups = test.most
+			for age, id := range test.ids {
+				w.run.StartTime = at(-time.Duration(age) * time.Minute)
+				w.writeOf(t, 1, id)
+			}
+			w.run.StartTime = at(0)
+			out := Outcome{Key: w.objectKey(1), ClusterID: test.ids[0]}
+			if err := w.retain(t.Context(), w.store, w.key, w.backup, w.run, &out); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.left, keptAges(out.Kept)); diff != "" || len(w.stored(t)) != len(test.left) {
+				t.Errorf("left (-want +got)\n%s\nin the store: %v", diff, w.stored(t))
+			}
+			former := ""
+			if test.former > 0 {
+				former = w.store.URL(objectName("key", 1, t0.Add(-time.Duration(test.former)*time.Minute)))
+			}
+			if out.Former != former {
+				t.Errorf("the event names %q, want %q", out.Former, former)
+			}
+		})
 	}
 }
 

@@ -75,7 +75,26 @@ func parseSchedule(s *v1beta2.BackupSchedule, seed string) (timetable, error) {
 	return calendar{line: line, zone: zone, jitter: time.Duration(s.JitterInSecond) * time.Second, seed: seed}, nil
 }
 
-func (c calendar) next(t time.Time) time.Time { return c.line.Next(t.In(c.zone)) }
+// next leaves no time out because the clock was put forward over it: it comes when it would have come had the clock
+// not been touched, which is as much later by the new one.
+func (c calendar) next(t time.Time) time.Time {
+	t = t.In(c.zone)
+	next := c.line.Next(t)
+	for {
+		_, change := t.ZoneBounds()
+		if change.IsZero() || !change.Before(next) {
+			return next
+		}
+		_, before := t.Zone()
+		_, after := change.Zone()
+		untouched := c.line.Next(change.Add(-time.Second).In(time.FixedZone("", before)))
+		leftOut := untouched.Before(change.Add(time.Duration(after-before) * time.Second))
+		if leftOut && untouched.Before(next) {
+			return untouched.In(c.zone)
+		}
+		t = change
+	}
+}
 
 // delay spreads the backups of many objects. It is the same each time it is asked for the same due
 // time, so that a restart of the operator does not move a backup.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,15 +37,22 @@ type Outcome struct {
 	Problem *Problem
 	Ended   time.Time
 
+	// Unverified are objects in the store that were to be verified and never were: those that this run leaves behind
+	// where it failed, and otherwise all that the status has named and that are still there.
+	Unverified []string
+
 	// The rest is about a backup that was made.
 	Key, URL     string
 	Version      string
 	Revision     int64
+	ClusterID    string
 	Sums         snapshot.Sums
 	Took         time.Duration
 	Verification *v1beta2.BackupEvidence
 	// Kept are the backups of this object that are in the store now, where that was looked up.
 	Kept []v1beta2.KeptBackup
+	// Former is the last backup before this one, where that is of another cluster. Otherwise it is empty.
+	Former string
 	// Pruned is how many were deleted, and PruneProblem why that ended early.
 	Pruned       int
 	PruneProblem *Problem
@@ -54,7 +62,7 @@ type Outcome struct {
 type maker struct {
 	fileRoot string
 	verify   Verifier
-	owners   *ownerCache
+	origins  *originCache
 }
 
 // request is one backup to be made.
@@ -80,26 +88,19 @@ func (m *maker) make(ctx context.Context, r request) (Outcome, error) {
 	if err := w.prepare(ctx); err != nil {
 		return Outcome{}, err
 	}
-	var out *Outcome
-	if r.resumed {
-		if out, err = w.resume(ctx); err != nil {
-			return Outcome{}, err
+	series := mustTable(r.backup) != nil
+	out, err := w.bring(ctx)
+	if err != nil {
+		failed := Outcome{}
+		if series {
+			failed.Unverified = w.unverified
 		}
-	}
-	if out == nil {
-		if out, err = w.take(ctx); err != nil {
-			return Outcome{}, err
-		}
-		if err := w.discardUnverified(ctx, out.Key); err != nil {
-			return Outcome{}, err
-		}
+		return failed, err
 	}
 	out.Took = time.Since(began)
 	out.URL = st.URL(out.Key)
-	if mustTable(r.backup) != nil {
-		kept, pruned, err := m.retain(ctx, st, key, r.backup, r.run)
-		out.Kept, out.Pruned = kept, pruned
-		if err != nil {
+	if series {
+		if err := m.retain(ctx, st, key, r.backup, r.run, out); err != nil {
 			out.PruneProblem = problemOf(err)
 		}
 	}
@@ -114,7 +115,7 @@ type writing struct {
 	key        string
 	format     snapshot.Format
 	identities []age.Identity
-	// unverified are objects that this run wrote before the process died, and that nobody has verified.
+	// unverified are objects that this run wrote, that nobody has verified and that are still there.
 	unverified []string
 }
 
@@ -169,6 +170,25 @@ func (w *writing) prefix() string {
 	return seriesPrefix(w.key)
 }
 
+// bring brings the backup into the store, or finds it there.
+func (w *writing) bring(ctx context.Context) (*Outcome, error) {
+	if w.resumed {
+		if out, err := w.resume(ctx); out != nil || err != nil {
+			return out, err
+		}
+	}
+	out, err := w.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// What had the same name was replaced.
+	w.unverified = slices.DeleteFunc(w.unverified, func(key string) bool { return key == out.Key })
+	if err := w.discardAll(ctx, w.unverified); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // resume finds what a process that died left of this run. Neither an outcome nor an error means that it is to be
 // made again.
 //
@@ -185,7 +205,8 @@ func (w *writing) resume(ctx context.Context) (*Outcome, error) {
 		y, _ := parseName(w.key, b)
 		return cmp.Compare(x.revision, y.revision)
 	})
-	if err := w.discardUnverified(ctx, newest); err != nil {
+	others := slices.DeleteFunc(slices.Clone(w.unverified), func(key string) bool { return key == newest })
+	if err := w.discardAll(ctx, others); err != nil {
 		return nil, err
 	}
 	w.unverified = []string{newest}
@@ -220,7 +241,7 @@ func (w *writing) find(ctx context.Context) (*Outcome, error) {
 			continue
 		}
 		return &Outcome{
-			Key: o.Key, Version: facts.EtcdVersion, Revision: facts.Revision,
+			Key: o.Key, Version: facts.EtcdVersion, Revision: facts.Revision, ClusterID: facts.ClusterID,
 			Sums: snapshot.Sums{Size: o.Size, SHA256: facts.SHA256, SnapshotSize: facts.SnapshotSize},
 		}, nil
 	}
@@ -302,7 +323,7 @@ func (w *writing) takeOne(ctx context.Context, m *snapshot.Member) (*Outcome, er
 	key := w.objectKey(m.Revision)
 	facts := snapshot.Facts{
 		Owner: string(w.backup.UID), Run: w.run.ID, Revision: m.Revision, EtcdVersion: m.Version,
-		Time: w.run.StartTime.Time, ClusterSpec: keptSpec(ctx, w.secrets, w.backup.Spec.EtcdEndpoints),
+		Time: w.run.StartTime.Time, ClusterID: strconv.FormatUint(m.ClusterID, 16), ClusterSpec: keptSpec(ctx, w.secrets, w.backup.Spec.EtcdEndpoints),
 	}
 	sums, err := snapshot.Write(ctx, w.store, key, &sameMember{Reader: stream, ctx: ctx, member: m}, w.format, facts, func(get func() int64) {
 		w.report(get, m.DBSize)
@@ -310,7 +331,7 @@ func (w *writing) takeOne(ctx context.Context, m *snapshot.Member) (*Outcome, er
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Key: key, Version: m.Version, Revision: m.Revision, Sums: sums}
+	out := &Outcome{Key: key, Version: m.Version, Revision: m.Revision, ClusterID: facts.ClusterID, Sums: sums}
 	if w.verifies() {
 		if out.Verification, err = w.check(ctx, m, key, sums, before); err != nil {
 			return nil, w.takeBack(ctx, key, err)
@@ -345,12 +366,9 @@ func (s *sameMember) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// discardUnverified deletes what this run wrote before under other names than the one to keep.
-func (w *writing) discardUnverified(ctx context.Context, keep string) error {
-	for _, key := range w.unverified {
-		if key == keep {
-			continue
-		}
+// discardAll deletes objects that this run wrote.
+func (w *writing) discardAll(ctx context.Context, keys []string) error {
+	for _, key := range keys {
 		if err := w.discard(ctx, key); err != nil {
 			return err
 		}

@@ -120,9 +120,20 @@ func verdictOf(s *v1beta2.BackupStatus) Verdict {
 	case s.Failures > 0:
 		return Verdict{Reason: ReasonFailed, Message: s.Reason, Working: true}
 	case !s.LastSuccessDate.IsZero():
-		return Verdict{Ready: metav1.ConditionTrue, Reason: ReasonSucceeded, Message: "The last backup was made."}
+		return afterSuccess(s)
 	}
 	return Verdict{Ready: metav1.ConditionUnknown, Reason: ReasonScheduled, Message: "The first backup is not due yet."}
+}
+
+// afterSuccess is the verdict while nothing is to be done after a backup that was made. What was said of it at its end, such
+// as that old ones could not be deleted, stands until the next one.
+func afterSuccess(s *v1beta2.BackupStatus) Verdict {
+	v := Verdict{Ready: metav1.ConditionTrue, Reason: ReasonSucceeded, Message: "The backup was made."}
+	ready := meta.FindStatusCondition(s.Conditions, kstatus.Ready)
+	if ready != nil && ready.Status == metav1.ConditionTrue && ready.Reason == ReasonSucceeded {
+		v.Message = ready.Message
+	}
+	return v
 }
 
 // stalled reports what the conditions say.

@@ -43,6 +43,8 @@ type Facts struct {
 	// not known, or too large for the metadata of an object. In that of an encrypted object it is encrypted
 	// as well: only Open knows it then.
 	ClusterSpec string
+	// ClusterID is what etcd itself calls the cluster. It is empty where that is not known.
+	ClusterID string
 }
 
 // The labels of an object. The prefix keeps them apart from those of other tools.
@@ -59,6 +61,7 @@ const (
 	labelTime         = "etcdbackuptime"
 	labelClusterSpec  = "etcdclusterspec"
 	labelSealedSpec   = "etcdclusterspecage"
+	labelClusterID    = "etcdclusterid"
 )
 
 // first are the labels that are known before the snapshot is read. Where there are recipients, only they can read
@@ -78,6 +81,9 @@ func (f Facts) first(recipients []age.Recipient) store.Labels {
 	}
 	if !f.Time.IsZero() {
 		labels[labelTime] = f.Time.UTC().Format(time.RFC3339)
+	}
+	if f.ClusterID != "" {
+		labels[labelClusterID] = f.ClusterID
 	}
 	label := labelClusterSpec
 	if len(recipients) > 0 {
@@ -155,6 +161,7 @@ func FactsOf(o store.Object) Facts {
 	return Facts{
 		Time:         taken,
 		ClusterSpec:  unpack(o.Labels[labelClusterSpec], NotEncrypted, nil),
+		ClusterID:    o.Labels[labelClusterID],
 		Owner:        o.Labels[labelOwner],
 		Run:          o.Labels[labelRun],
 		Revision:     number(labelRevision),

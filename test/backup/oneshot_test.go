@@ -52,7 +52,7 @@ func TestOneBackupInEveryStoreIsWholeAndReported(t *testing.T) {
 				t.Errorf("objects = %v, want one", keys)
 			}
 			facts := e.checkWhole("folder/etcd.backup", nil)
-			if facts.SHA256 != s.SHA256 || facts.Revision != revision || facts.Owner != string(b.UID) {
+			if facts.SHA256 != s.SHA256 || facts.Revision != revision || facts.Owner != string(b.UID) || facts.ClusterID == "" {
 				t.Errorf("the object's metadata is %+v, the status %+v", facts, s)
 			}
 			checkMetrics(t, p, `etcd_operator_backups_success_total{cluster="`+etcd.urls()[0]+`",name="one",namespace="`+e.namespace+`"} 1`)

@@ -174,6 +174,37 @@ func TestFinishedObjectsExpireAndDeletionRemovesDataOnRequest(t *testing.T) {
 	}
 }
 
+// The cluster is lost, and there anew, empty, at the same address.
+func TestSeriesKeepsTheNewestBackupOfTheClusterBefore(t *testing.T) {
+	t.Parallel()
+	full, empty := startEtcd(t, "v3.6.16", 1), startEtcd(t, "v3.6.16", 1)
+	revision := full.fill(1)
+	e := newEnv(t, stores.StartS3(t))
+	startOperator(t, launch{namespace: e.namespace})
+	b := e.backup("series", "etcd.backup", full.urls()...)
+	b.Spec.BackupPolicy = &v1beta2.BackupPolicy{BackupIntervalInSecond: 1, MaxBackups: 1}
+	e.create(b)
+	e.awaitSuccess("series")
+	eventually(t, patience, func() string {
+		b := e.read("series")
+		b.Spec.EtcdEndpoints = empty.urls()
+		if err := kube.Update(t.Context(), b); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	seen := map[string]bool{}
+	b = e.await("series", "three backups of the new cluster later", func(b *v1beta2.EtcdBackup) bool {
+		if b.Status.EtcdRevision < revision {
+			seen[b.Status.URL] = true
+		}
+		return len(seen) > 3
+	})
+	if kept := b.Status.Backups; len(kept) != 2 || kept[1].EtcdRevision != revision {
+		t.Errorf("status.backups = %+v, want the newest of each cluster", kept)
+	}
+}
+
 func TestMemberKilledInTheMiddleOfASnapshotDoesNotFailTheBackup(t *testing.T) {
 	t.Parallel()
 	etcd := startEtcd(t, "v3.6.16", 3)

@@ -293,6 +293,12 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: succeeded
             type:
               scalar: boolean
+          - name: unverified
+            type:
+              list:
+                elementType:
+                  scalar: string
+                elementRelationship: atomic
           - name: url
             type:
               scalar: string

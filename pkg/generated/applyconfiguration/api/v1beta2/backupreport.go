@@ -40,6 +40,9 @@ type BackupReportApplyConfiguration struct {
 	Failures *int32 `json:"failures,omitempty"`
 	// The newest of the backups that this object wrote and that are kept, at most 100, the newest first.
 	Backups []KeptBackupApplyConfiguration `json:"backups,omitempty"`
+	// Names of backups that were to be verified and never were, at most 100, the newest first: their run was
+	// interrupted and then failed. They are deleted when the next backup is verified.
+	Unverified []string `json:"unverified,omitempty"`
 }
 
 // BackupReportApplyConfiguration constructs a declarative configuration of the BackupReport type for use with
@@ -150,6 +153,16 @@ func (b *BackupReportApplyConfiguration) WithBackups(values ...*KeptBackupApplyC
 			panic("nil value passed to WithBackups")
 		}
 		b.Backups = append(b.Backups, *values[i])
+	}
+	return b
+}
+
+// WithUnverified adds the given value to the Unverified field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Unverified field.
+func (b *BackupReportApplyConfiguration) WithUnverified(values ...string) *BackupReportApplyConfiguration {
+	for i := range values {
+		b.Unverified = append(b.Unverified, values[i])
 	}
 	return b
 }

@@ -189,3 +189,13 @@ func (b *BackupStatusApplyConfiguration) WithBackups(values ...*KeptBackupApplyC
 	}
 	return b
 }
+
+// WithUnverified adds the given value to the Unverified field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Unverified field.
+func (b *BackupStatusApplyConfiguration) WithUnverified(values ...string) *BackupStatusApplyConfiguration {
+	for i := range values {
+		b.BackupReportApplyConfiguration.Unverified = append(b.BackupReportApplyConfiguration.Unverified, values[i])
+	}
+	return b
+}
