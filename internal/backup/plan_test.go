@@ -294,6 +294,9 @@ func TestAClockThatWasAheadCostsOneBackup(t *testing.T) {
 		if diff := cmp.Diff(*before, b.Status); second > 0 && diff != "" {
 			t.Errorf("the status of an object that cannot begin changes by itself:\n%s", diff)
 		}
+		if b.Status.NextRun != nil {
+			t.Errorf("nextRun = %v, want none: nothing waits for that time", b.Status.NextRun)
+		}
 	}
 	b.Spec.EtcdEndpoints = []string{"http://etcd:2379"}
 	o := Observation{Now: t0.Add(time.Minute), Backup: b}
