@@ -296,13 +296,18 @@ func (p *planner) shrink() *Step {
 	if step := p.moveLeaderFrom(m); step != nil {
 		return step
 	}
+	return p.removeSuperfluous(m, "member "+m.Name)
+}
+
+// removeSuperfluous lets go of a member beyond the size that is asked for.
+func (p *planner) removeSuperfluous(m *snapshot.Member, what string) *Step {
 	ask := p.spokesman(m.Name)
 	if ask == "" {
 		return nil
 	}
 	return &Step{
 		Kind: Remove, Member: m.Name, MemberID: m.InEtcd.ID, Ask: ask, Event: EventRemoved,
-		Why: fmt.Sprintf("remove member %s: the cluster has %d members, %d are asked for", m.Name, len(p.inEtcd()), p.cluster.Spec.Size),
+		Why: fmt.Sprintf("remove %s: the cluster has %d members, %d are asked for", what, len(p.inEtcd()), p.cluster.Spec.Size),
 	}
 }
 

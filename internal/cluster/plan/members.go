@@ -211,14 +211,7 @@ func (p *planner) changeOfMind() *Step {
 	if drop == nil || (drop.IsVoter() && !p.votes.AfterRemoving(false).HasQuorum()) {
 		return nil
 	}
-	ask := p.spokesman(drop.Name)
-	if ask == "" {
-		return nil
-	}
-	return &Step{
-		Kind: Remove, Member: drop.Name, MemberID: drop.InEtcd.ID, Ask: ask, Event: EventRemoved,
-		Why: fmt.Sprintf("remove member %s, which has not started: the cluster has %d members, %d are asked for", drop.Name, len(p.inEtcd()), p.cluster.Spec.Size),
-	}
+	return p.removeSuperfluous(drop, "member "+drop.Name+", which has not started")
 }
 
 // grow tells etcd of the members that are missing.

@@ -238,12 +238,15 @@ func wroteThere(b *v1beta2.EtcdBackup, path string) bool {
 	if err != nil || b.Status.URL == "" {
 		return true // an older operator did not say
 	}
+	if !slices.Contains(schemes[b.Spec.StorageType], last.Scheme) {
+		return false
+	}
 	where := "/" + last.Host + last.Path
 	if len(b.Status.Backups) == 0 {
-		return slices.Contains(schemes[b.Spec.StorageType], last.Scheme) && strings.HasSuffix(where, "/"+path)
+		return strings.HasSuffix(where, "/"+path)
 	}
 	bucket, _, _ := strings.Cut(path, "/")
-	return slices.Contains(schemes[b.Spec.StorageType], last.Scheme) && strings.Contains(where, "/"+bucket+"/")
+	return strings.Contains(where, "/"+bucket+"/")
 }
 
 func backupPath(b *v1beta2.EtcdBackup) string {
