@@ -25,7 +25,7 @@ export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath -tags=disable_grpc_m
 OUT := $(CURDIR)/_out
 LAB := $(OUT)/bin/lab
 # The modules of this repository. The tools' modules hold no code of ours.
-MODULES := . lab test
+MODULES := . lab test test/monitoring cmd/kubectl-etcd
 
 NODES ?= 3
 IMAGE := ghcr.io/etcd-operator/etcd-operator:dev
@@ -41,10 +41,11 @@ TEST_ARGS ?=
 
 ##@ See it
 .PHONY: demo demo-down help
-demo: ## A real Kubernetes on this machine with the operator running in it (NODES=3)
+demo: ## A real Kubernetes on this machine, the operator in it, and all that can happen to an etcd cluster (NODES=3; DEMO=short ends with the first put; RECORD=docs/pictures/demo.svg draws it)
 	@hack/need-root.sh "run the demo"
 	@$(MAKE) $(LAB) lab-image
-	@hack/demo.sh $(LAB) $(LAB_IMAGE_TAR) $(NODES)
+	@$(if $(filter short,$(DEMO)),,go -C test build -o $(OUT)/bin/demo ./demo)
+	@hack/demo.sh $(LAB) $(LAB_IMAGE_TAR) $(NODES) $(if $(filter short,$(DEMO)),,$(OUT)/bin/demo)
 
 demo-down: lab-down ## End the demo and leave nothing behind
 
@@ -53,9 +54,9 @@ help: ## This text
 		/^[a-z0-9-]+:.*## / {gsub(/\$$\$$/, "$$", $$2); printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Test it
-.PHONY: test test-unit test-sim test-mutants test-conform test-api test-e2e chaos soak bench verify lint
-test: ## verify, lint, test-unit, test-api, test-e2e in this order, test-sim beside the last two; stops at the first failure
-	@hack/stages.sh verify lint test-unit beside:test-sim test-api test-e2e
+.PHONY: test test-unit test-fuzz test-sim test-mutants test-conform test-api test-e2e chaos soak fuzz bench verify lint vuln
+test: ## verify, lint, test-unit, test-fuzz, test-api, test-e2e in this order, test-sim beside the last two; stops at the first failure
+	@hack/stages.sh verify lint test-unit beside:test-sim test-fuzz test-api test-e2e
 
 verify: ## Generated code, formatting and module files are current
 	hack/verify.sh
@@ -63,34 +64,61 @@ verify: ## Generated code, formatting and module files are current
 lint: ## golangci-lint, go vet among it, over all modules
 	hack/lint.sh $(MODULES)
 
+vuln: ## Known vulnerabilities in what the code calls, by govulncheck, where its database can be reached
+	hack/vuln.sh $(MODULES)
+
 # What needs more than a unit test: the simulation, an API server, a lab.
-SIMULATION := '/internal/sim'
+SIMULATION := '/internal/sim/\(stories\|explore\)$$'
 WITH_API_SERVER := '/lab/\(apiserver\|volumes\)$$'
 ON_A_LAB := '/labtest$$\|/e2e\|/chaos$$'
 
 test-unit: ## Unit tests; no root, nothing to build first
 	go test $(TEST_ARGS) $$(go list ./... | grep -v $(SIMULATION))
 	go -C lab test $(TEST_ARGS) $$(go -C lab list ./... | grep -v -e $(WITH_API_SERVER) -e $(ON_A_LAB))
+	go -C cmd/kubectl-etcd test $(TEST_ARGS) ./...
+
+test-fuzz: ## Each fuzz target of Go's for a moment (FUZZ_BRIEFLY=20000x); `make fuzz` for longer
+	hack/fuzz.sh $(FUZZ_BRIEFLY) $(MODULES)
 
 # How many random schedules, and every which one of all pairs of crash points with all pairs of
 # fates: 16 plays each pair of effects once, 1 plays all of them. Each pair once takes as long as
 # all the rest together, so that a sample of them is played by default.
 SCHEDULES ?= 100000
 PAIRS ?= 256
+# How many cases of generated specs, each with one change or several.
+CASES ?= 1200
+# One of how many runs in which two versions take turns is played.
+TURN ?= 32
 SOAK ?= 1h
+FUZZ ?= 10m
+# How many inputs `make test` gives to each fuzz target: about a minute in all. A time would be up at any moment, which
+# go test takes for a failure now and then.
+FUZZ_BRIEFLY ?= 20000x
 SEED ?= 1
 # In its own folder go test shows what the simulation prints.
 EXPLORE := cd internal/sim/explore && go test -count=1
+SPECS := cd test/specs && go test -count=1
+TURNS := cd internal/sim/turns && go test -count=1 -overlay=$(CURDIR)/_out/before/overlay.json
 
-test-sim: ## The operator with simulated Kubernetes and etcds, in virtual time (SCHEDULES=100000, PAIRS=256)
+test-sim: ## The operator with simulated Kubernetes and etcds, in virtual time (SCHEDULES=100000, PAIRS=256, CASES=1200, TURN=32)
 	go test $(TEST_ARGS) $$(go list ./... | grep $(SIMULATION) | grep -v /explore$$)
 	$(EXPLORE) -timeout 60m $(TEST_ARGS) -args -every 1 -pairs $(PAIRS) -schedules $(SCHEDULES)
+	$(SPECS) -timeout 60m $(TEST_ARGS) -args -cases $(CASES)
+	hack/before.sh unpack
+	$(TURNS) -timeout 60m $(TEST_ARGS) -args -each $(TURN)
 
 soak: ## Random schedules of the simulation for a long time (SOAK=1h, SEED=1)
 	$(EXPLORE) -timeout 0 -run TestRandom $(TEST_ARGS) -args -soak $(SOAK) -seed $(SEED)
 
-test-mutants: ## Deliberate faults in the operator, each of which the simulation has to catch
-	go run ./internal/sim/mutants
+fuzz: ## Specs made from the schema in the simulation, then each fuzz target of Go's, for a long time (FUZZ=10m, SEED=1)
+	$(SPECS) -timeout 0 $(TEST_ARGS) -args -fuzz $(FUZZ) -seed $(SEED)
+	hack/fuzz.sh $(FUZZ) $(MODULES)
+
+# How many mutants are run at the same time.
+MUTANTS ?= 2
+test-mutants: ## Deliberate faults in the operator, each of which the simulation, or a test of the walls, has to catch (MUTANTS=2 at a time)
+	go run ./internal/sim/mutants -j $(MUTANTS)
+	go run ./internal/sim/mutants -j 1 -walls
 
 # So many sequences that are compared at the same time leave two cores room for etcd's timing.
 PLAYERS ?= 24
@@ -101,6 +129,7 @@ test-conform: ## The simulation's model of etcd against etcd 3.5, 3.6 and 3.7 (S
 test-api: ## Tests against a real API server without nodes, and real stores; no root
 	go -C lab test -timeout 40m $(TEST_ARGS) $$(go -C lab list ./... | grep $(WITH_API_SERVER))
 	go -C test test -timeout 40m $(TEST_ARGS) $$(go -C test list ./... | grep -v $(ON_A_LAB))
+	go -C test/monitoring test -timeout 40m $(TEST_ARGS) ./...
 
 test-e2e: ## Tests on the lab: real nodes, real pods (root)
 	@hack/need-root.sh "run the tests on the lab"
@@ -123,12 +152,27 @@ bench: ## What is promised in figures, measured; wants the machine for itself (r
 	go -C test test -timeout 60m -count=1 -p 1 -run '^$$' -bench . -benchtime 1x $(TEST_ARGS) ./backup ./e2e
 
 ##@ Build it
-.PHONY: generate images
+.PHONY: generate images plugin pictures release
 generate: ## Deepcopy, CRDs and the Go client from api/v1beta2
 	hack/generate.sh
 
 images: ## The operator's image for amd64 and arm64 as _out/images/etcd-operator.tar
 	hack/images.sh "$(IMAGE)" "$(OUT)/images/etcd-operator.tar" "$(VERSION)" "$(GIT_SHA)" amd64 arm64
+
+plugin: ## kubectl etcd for Linux, macOS and Windows, and its krew manifest, in _out/plugin
+	hack/plugin.sh "$(OUT)/plugin" "$(VERSION)" "$(GIT_SHA)"
+
+# The image carries the release's name, so that install.yaml and the chart lead to it.
+release: ## Everything that a release consists of, in _out/release (VERSION=v1.2.3)
+	@rm -rf "$(OUT)/release" && hack/release.sh "$(VERSION)" "$(OUT)/release" >/dev/null
+	hack/images.sh "$(IMAGE:%:dev=%):$(VERSION)" "$(OUT)/images/release/etcd-operator.tar" "$(VERSION)" "$(GIT_SHA)" amd64 arm64
+	cp "$(OUT)/images/release/etcd-operator.tar" "$(OUT)"/images/release/*.spdx.json "$(OUT)/release/"
+	hack/plugin.sh "$(OUT)/images/release/plugin" "$(VERSION)" "$(GIT_SHA)"
+	cp "$(OUT)"/images/release/plugin/*_$(VERSION)_*.tar.gz "$(OUT)/images/release/plugin/etcd.yaml" "$(OUT)/release/"
+	hack/release.sh "$(VERSION)" "$(OUT)/release"
+
+pictures: ## The golden outputs of kubectl etcd and the pictures of them in docs/pictures, from the simulation
+	go -C cmd/kubectl-etcd test ./internal/scenes -count=1 -args -update
 
 .PHONY: lab-image
 lab-image:

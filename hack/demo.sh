@@ -2,12 +2,12 @@
 # Copyright 2026 The etcd-operator Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# demo.sh LAB IMAGE_TAR NODES: a real Kubernetes on this machine, the operator in it, and
-# an etcd cluster. It shows every command, so that it can be read as an introduction; it
-# may be repeated.
+# demo.sh LAB IMAGE_TAR NODES [STORY]: a real Kubernetes on this machine, the operator in it, and
+# an etcd cluster; then the program STORY, which lets all happen to it that can happen. It shows
+# every command, so that it can be read as an introduction; it may be repeated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-lab=$1 image=$2 nodes=$3
+lab=$1 image=$2 nodes=$3 story=${4:-}
 
 step() { if [[ -t 1 ]]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
 run() { printf '$ %s\n' "$*"; "$@"; }
@@ -35,6 +35,11 @@ step "The operator has created the definition of its kind"
 run kubectl get crd etcdclusters.etcd.database.coreos.com
 
 step "An etcd cluster"
+if [[ -n $story && -n $(kubectl get etcd example-etcd-cluster --ignore-not-found -o name) ]]; then
+  # That of an earlier demo has another version by now.
+  run kubectl delete etcd example-etcd-cluster
+  run kubectl wait --for=delete pod -l etcd_cluster=example-etcd-cluster --timeout=3m
+fi
 run cat example/example-etcd-cluster.yaml
 run kubectl apply -f example/example-etcd-cluster.yaml
 run kubectl wait --for=condition=Ready etcdcluster/example-etcd-cluster --timeout=3m
@@ -45,6 +50,11 @@ member=$(kubectl get pods -l etcd_cluster=example-etcd-cluster -o jsonpath='{.it
 run kubectl exec "$member" -c etcd -- etcdctl put greeting "hello from $member"
 run kubectl exec "$member" -c etcd -- etcdctl get greeting
 run kubectl exec "$member" -c etcd -- etcdctl member list -w table
+
+if [[ -n $story ]]; then
+  "$story" -lab "$lab" -nodes "$nodes" ${RECORD:+-record "$RECORD"}
+  member=$(kubectl get pods -l etcd_cluster=example-etcd-cluster -o jsonpath='{.items[0].metadata.name}')
+fi
 
 cat <<EOF
 

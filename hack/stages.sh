@@ -11,9 +11,16 @@
 set -euo pipefail
 
 summary=() started=$SECONDS
-beside='' beside_pid='' beside_begin=0 said=''
+beside='' beside_pid='' beside_begin=0 said='' printed=$(mktemp)
 
-fail() { # target, seconds
+# A test that fails on the lab shows the logs of everything, which hides what it complained about.
+complaints() { # file
+  grep -E 'no test breaks this rule|^ *(--- FAIL|panic:|FAIL\b|[a-z_]+_test\.go:[0-9]+:|rights: |make.*Error)' "$1" | grep -v '\[pod/' | tail -n 40 | cut -c 1-600 || true
+}
+
+fail() { # target, seconds, file with what it printed
+  printf '\n=== What failed in %s, without the logs above:\n' "$1"
+  complaints "$3"
   printf '\n=== FAILED in %s after %ds (passed before: %s)\n' "$1" "$2" "${summary[*]:-nothing}"
   exit 1
 }
@@ -23,7 +30,7 @@ end_beside() {
     kill -- "-$beside_pid" 2>/dev/null || true
     wait "$beside_pid" 2>/dev/null || true
   fi
-  [[ -z $said ]] || rm -f "$said"
+  rm -f "$printed" ${said:+"$said"}
 }
 trap end_beside EXIT
 trap 'exit 130' INT TERM
@@ -44,7 +51,7 @@ finish_beside() {
   printf '\n=== %s\n' "$beside"
   cat "$said"
   beside_pid=''
-  [[ $code == 0 ]] || fail "$beside" "$took"
+  [[ $code == 0 ]] || fail "$beside" "$took" "$said"
   summary+=("$beside ${took}s beside others")
   printf '=== %s passed in %ds\n' "$beside" "$took"
 }
@@ -56,7 +63,7 @@ for target in "$@"; do
   fi
   printf '\n=== %s\n' "$target"
   begin=$SECONDS
-  make "$target" || fail "$target" $((SECONDS - begin))
+  make "$target" 2>&1 | tee "$printed" || fail "$target" $((SECONDS - begin)) "$printed"
   summary+=("$target $((SECONDS - begin))s")
   printf '=== %s passed in %ds\n' "$target" $((SECONDS - begin))
   if [[ -n $beside_pid && -z $(jobs -pr) ]]; then

@@ -35,7 +35,7 @@ done < <(grep -E '(^|/)go\.mod$' <<<"$tree")
 echo "one version of each module"
 # Two versions of one module in our modules would have everything above it compiled twice.
 complain "These modules are required in more than one version:" "go -C <module> get <path>@<version>" < <(
-  for module in . lab test tools; do go -C "$module" list -m -f '{{if not (or .Main .Replace)}}{{.Path}} {{.Version}}{{end}}' \
+  for module in . lab test cmd/kubectl-etcd tools; do go -C "$module" list -m -f '{{if not (or .Main .Replace)}}{{.Path}} {{.Version}}{{end}}' \
     $(sed -nE 's,^\s+([a-z0-9.]+/\S+) v.*,\1,p' "$module/go.mod"); done | sort -u | cut -d' ' -f1 | uniq -d)
 
 # The copy always has the same path, so that Go's build cache serves it.

@@ -64,7 +64,7 @@ func (s *session) clear(ctx context.Context) error {
 	if err := removeGroups(ctx, record.Cgroups); err != nil {
 		return err
 	}
-	if err := s.tree.TakeBack(record.Controllers); err != nil {
+	if err := s.tree.RevokeControllers(record.Controllers); err != nil {
 		return err
 	}
 	if len(record.Links) > 0 {

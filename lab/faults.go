@@ -14,7 +14,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab/pki"
 )
 
-// CutNode cuts node n off from the network: what is sent to it or by it is swallowed, and nobody is told. What runs on it goes
+// CutNode cuts node n off from the network: every packet from and to it is dropped silently. What runs on it goes
 // on running.
 func (l *Lab) CutNode(ctx context.Context, n int) error {
 	return l.changeNode(ctx, n, func(s *session) error { return s.setNodeCut(ctx, n, true) })

@@ -106,6 +106,10 @@ func (l *Lab) KubectlPath() string {
 	return filepath.Join(s.Set.Bin, "kubectl")
 }
 
+// AuditDir returns the folder with the API server's audit log of what the pods' ServiceAccounts ask for: the files *.log in it. The
+// log is kept for as long as there is a lab.
+func (l *Lab) AuditDir() string { return l.path("audit") }
+
 func (l *Lab) path(parts ...string) string {
 	return filepath.Join(append([]string{l.dir}, parts...)...)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func openAt(t *testing.T, dir string) *Lab {
 	t.Helper()

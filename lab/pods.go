@@ -18,7 +18,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab/internal/network"
 )
 
-// CutPod cuts a pod off from the network, its own node included: what is sent to it or by it is swallowed, and nobody is told.
+// CutPod cuts a pod off from the network, its own node included: every packet from and to it is dropped silently.
 // Its containers go on running, and a container that is restarted stays cut off. A later pod of the same name is not.
 func (l *Lab) CutPod(ctx context.Context, namespace, name string) error {
 	return l.changeExisting(ctx, func(s *session) error {

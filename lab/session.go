@@ -155,7 +155,7 @@ func (s *session) switchPID() (int, error) {
 }
 
 // ensureSwitch brings the network up. Without it all other machines are cut off for good, so if it is gone they are switched off
-// to be started anew.
+// to be started again.
 func (s *session) ensureSwitch(ctx context.Context) error {
 	if _, ok := s.running(switchName); ok {
 		return nil

@@ -16,6 +16,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/uuid"
 
+	"github.com/etcd-operator/etcd-operator/lab/apiserver"
 	"github.com/etcd-operator/etcd-operator/lab/artifacts"
 	"github.com/etcd-operator/etcd-operator/lab/internal/controlplane"
 	"github.com/etcd-operator/etcd-operator/lab/internal/images"
@@ -118,7 +119,7 @@ func (s *session) settle(ctx context.Context, t *stopwatch) error {
 	return nil
 }
 
-// prepare makes the lab's folders and writes down what it is to be.
+// prepare makes the lab's folders and records what it is to be.
 func (s *session) prepare(set *artifacts.Set) error {
 	for _, folder := range []string{"bin", "run", "logs", "images", "nodes", "control-plane"} {
 		if err := os.MkdirAll(s.path(folder), 0o750); err != nil {
@@ -139,7 +140,7 @@ func (s *session) prepare(set *artifacts.Set) error {
 	return s.writeState(s.state)
 }
 
-// copyProgram keeps a copy of the lab program, since the one that was called may be built anew or removed at any time.
+// copyProgram keeps a copy of the lab program, since the one that was called may be rebuilt or removed at any time.
 func (s *session) copyProgram() error {
 	if s.options.Program == "" {
 		return nil
@@ -157,9 +158,13 @@ func (s *session) ensureControlPlane(ctx context.Context, store *pki.Store) erro
 	if _, ok := s.running(controlplane.Name); ok {
 		return nil
 	}
+	if err := apiserver.WriteAuditPolicy(s.AuditDir()); err != nil {
+		return err
+	}
 	spec, err := controlplane.ControlPlane{
 		Dir:      s.path("control-plane"),
 		Logs:     s.path("logs"),
+		AuditDir: s.AuditDir(),
 		Lab:      s.program(),
 		StateDir: s.dir,
 		Set:      s.state.Set,

@@ -4,12 +4,12 @@
 // Package v1beta2 holds the API of the etcd operators: the kinds EtcdCluster, EtcdBackup and
 // EtcdRestore of the group etcd.database.coreos.com.
 //
-// It is the API that the CoreOS etcd-operator introduced: every field, JSON key and Go name of it is
-// kept, so that manifests, clients and scripts written against it go on working. Every optional field
-// of a spec accepts null, which old clients write for what they leave out.
+// It is the API that the CoreOS etcd-operator introduced. All of its fields, JSON keys and exported Go
+// names are here; docs/coming-from-coreos.md lists what a Go program has to change. Every optional field
+// of a spec accepts null, which old clients write for fields they leave out.
 //
-// Rules stand as close as possible to the field they are about: an API server lets an object that was
-// stored before a rule existed live on, as long as the very value that breaks the rule is not touched.
+// A validation rule stands at the field it is about. The API server ratchets: an object that was stored
+// before the rule existed stays valid as long as the offending value itself is not changed.
 //
 // +kubebuilder:object:generate=true
 // +groupName=etcd.database.coreos.com

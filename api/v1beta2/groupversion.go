@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupName is the API group of all our kinds.
+// GroupName is the API group of all kinds in this package.
 const GroupName = "etcd.database.coreos.com"
 
 // The kinds, their plurals, and the names of the CustomResourceDefinitions that serve them.
@@ -27,8 +27,9 @@ const (
 	EtcdRestoreCRDName        = EtcdRestoreResourcePlural + "." + GroupName
 )
 
-// An object that carries the annotation AnnotationScope with the value AnnotationClusterWide belongs to
-// the operator that runs with -cluster-wide; every other object belongs to the operator of its namespace.
+// An object with the annotation AnnotationScope and the value AnnotationClusterWide belongs to the operator
+// that runs with -cluster-wide; an object without the annotation belongs to the operator of its namespace.
+// No operator serves an object with any other value.
 const (
 	AnnotationScope       = GroupName + "/scope"
 	AnnotationClusterWide = "clusterwide"
@@ -38,7 +39,7 @@ var (
 	// SchemeGroupVersion is the group and version of the types in this package.
 	SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1beta2"}
 
-	// SchemeBuilder collects what adds these types to a scheme.
+	// SchemeBuilder collects the functions that add these types to a scheme.
 	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 
 	// AddToScheme adds these types to a scheme.

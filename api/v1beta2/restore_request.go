@@ -8,29 +8,30 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// AnnotationRestore is the annotation of an EtcdCluster by which the etcd-restore-operator asks the
-// etcd-operator for a restore. It is written only after the backup was found, opened, read to its end
-// and checked. Its value is a RestoreRequest.
+// AnnotationRestore is the annotation of an EtcdCluster by which the etcd-restore-operator requests a
+// restore from the etcd-operator. It is written only after the backup has been located, read completely
+// and validated. Its value is a RestoreRequest.
 const AnnotationRestore = GroupName + "/restore"
 
-// The entries of the Secret that a RestoreRequest names. It lies in the namespace of the cluster and is
-// mounted into the pod that fetches the backup.
+// The keys of the Secret that a RestoreRequest names. It is in the namespace of the cluster and is mounted
+// into the pod that fetches the backup.
 const (
-	// RestoreTicketToken is the entry with the bearer token that the backup is given for.
+	// RestoreTicketToken is the key of the bearer token that authorizes the download of the backup.
 	RestoreTicketToken = "token"
-	// RestoreTicketCA is the entry with the certificate authority of the server that gives it.
+	// RestoreTicketCA is the key of the certificate authority of the server that provides it.
 	RestoreTicketCA = "ca.crt"
 )
 
-// RestoreRequest asks for a cluster to be started anew from a backup.
+// RestoreRequest is the request to restore a cluster from a backup.
 //
 // +kubebuilder:object:generate=false
 type RestoreRequest struct {
-	// UID of the EtcdRestore. It tells one request from the next: a request is carried out once.
+	// UID of the EtcdRestore. It identifies the request, which is executed only once.
 	UID types.UID `json:"uid"`
 	// Name of the EtcdRestore.
 	Name string `json:"name"`
@@ -38,22 +39,32 @@ type RestoreRequest struct {
 	Secret string `json:"secret"`
 	// URL that the snapshot is fetched from. It is always https.
 	URL string `json:"url"`
-	// Size is the number of bytes of the snapshot, as it is served: plain.
+	// Source is the URL of the backup in its store. The cluster remembers it.
+	Source string `json:"source,omitempty"`
+	// Size of the snapshot in bytes as it is served, decrypted and decompressed.
 	Size int64 `json:"size"`
-	// SHA256 is the sum over these bytes, in hexadecimal.
+	// SHA256 of these bytes, in hexadecimal.
 	SHA256 string `json:"sha256"`
-	// RevisionBump is by how much the revision of the restored data is raised, with all that came before
-	// marked as compacted. 0 means that it is not.
+	// RevisionBump is the increase of the revision of the restored data, with all earlier revisions marked
+	// as compacted. 0 leaves the revision as it is.
 	RevisionBump int64 `json:"revisionBump"`
-	// KeepVolumes asks for the volumes of the cluster that is replaced to be kept for good.
+	// KeepVolumes asks for the volumes of the previous incarnation to be kept permanently.
 	KeepVolumes bool `json:"keepVolumes"`
+	// Deadline is until when the restore of a cluster that exists may begin. Later it must not: whoever asked
+	// for it may have gone on with the data that is there. Zero means at any time.
+	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// ErrNoRestoreRequest is what RestoreRequestOf returns where there is no request.
-var ErrNoRestoreRequest = errors.New("no restore is asked for")
+// IsExpired reports whether it is too late to begin the restore of a cluster that exists.
+func (r RestoreRequest) IsExpired(now time.Time) bool {
+	return !r.Deadline.IsZero() && now.After(r.Deadline)
+}
 
-// RestoreRequestOf reads the request on a cluster. The error is ErrNoRestoreRequest where there is none;
-// any other means that there is one which cannot be carried out.
+// ErrNoRestoreRequest is what RestoreRequestOf returns if there is no request.
+var ErrNoRestoreRequest = errors.New("no restore is requested")
+
+// RestoreRequestOf reads the request on a cluster. The error is ErrNoRestoreRequest if there is none; any
+// other error means that there is one that cannot be executed.
 func RestoreRequestOf(cluster *EtcdCluster) (RestoreRequest, error) {
 	text, ok := cluster.Annotations[AnnotationRestore]
 	if !ok {
@@ -69,7 +80,7 @@ func RestoreRequestOf(cluster *EtcdCluster) (RestoreRequest, error) {
 	return r, nil
 }
 
-// Validate says what is wrong with a request, which anybody who may change a cluster could have written.
+// Validate reports what is wrong with a request. Anybody who may update a cluster can write one.
 func (r RestoreRequest) Validate() error {
 	const sumLength = 64
 	switch {
@@ -91,11 +102,11 @@ func (r RestoreRequest) Validate() error {
 	return nil
 }
 
-// String is the value of the annotation.
+// String returns the value of the annotation.
 func (r RestoreRequest) String() string {
 	text, err := json.Marshal(r) //nolint:gosec // it is the name of a Secret, not what is in it
 	if err != nil {
-		// Strings, numbers and a bool: there is nothing in it that could fail.
+		// Strings, numbers and a bool cannot fail to marshal.
 		panic(fmt.Sprintf("encoding a restore request: %v", err))
 	}
 	return string(text)

@@ -7,56 +7,141 @@ templates=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
   cat <<EOF
-Gives the service account "default" of a namespace the rights that the operators
-of this project need. It may be repeated.
+Gives each operator a ServiceAccount of its own name, and the rights that it needs: in
+one namespace, or in all of them. It may be repeated.
 
 Usage: $(basename "$0") [options]
 
-  --role-name=NAME          name of the role (env ROLE_NAME; default etcd-operator)
-  --role-binding-name=NAME  name of the binding (env ROLE_BINDING_NAME; default etcd-operator)
-  --namespace=NAME          namespace of the operator, which must exist (env NAMESPACE; default default)
-  --namespaced              for an operator without -cluster-wide: rights in its own
-                            namespace only, and beyond it for its CRD and for reading nodes
+  --namespace=NAME          namespace of the operators, which must exist (env NAMESPACE; default default)
+  --cluster-wide            for operators with -cluster-wide: rights in all namespaces
+  --namespaced              rights in that namespace only; this is the default
+  --operators=NAME,...      only for these; default etcd-operator,etcd-backup-operator,etcd-restore-operator
+  --service-account=NAME    give all rights to this ServiceAccount, which must exist; manifests of the
+                            original run under "default"
+  --role-name=NAME          name of the roles (env ROLE_NAME): NAME, NAME-backup and NAME-restore; by
+                            default they have the names of the operators
+  --role-binding-name=NAME  the same for the bindings (env ROLE_BINDING_NAME)
+  --admission-policy        limit the Secrets that the etcd-restore-operator may write by a
+                            ValidatingAdmissionPolicy as well; it takes Kubernetes 1.30
+  --metrics-secure          for operators with -metrics-secure: let them ask who may read metrics
+  --print                   print the objects instead of applying them; to take them away:
+                            $(basename "$0") [options] --print | kubectl delete -f -
   -h, --help                this text
 
-The commands go to the cluster that kubectl points at.
+The commands go to the cluster that kubectl points at. docs/rights.md lists what is granted.
 EOF
 }
 
-role=${ROLE_NAME:-etcd-operator}
-binding=${ROLE_BINDING_NAME:-etcd-operator}
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+
+role=${ROLE_NAME:-}
+binding=${ROLE_BINDING_NAME:-}
 namespace=${NAMESPACE:-default}
-namespaced=false
+account=
+operators=etcd-operator,etcd-backup-operator,etcd-restore-operator
+served=Role
+policy=false
+metrics=false
+print=false
 
 for option in "$@"; do
   case $option in
     --role-name=*) role=${option#*=} ;;
     --role-binding-name=*) binding=${option#*=} ;;
     --namespace=*) namespace=${option#*=} ;;
-    --namespaced) namespaced=true ;;
+    --service-account=*) account=${option#*=} ;;
+    --operators=*) operators=${option#*=} ;;
+    --cluster-wide) served=ClusterRole ;;
+    --namespaced) served=Role ;;
+    --admission-policy) policy=true ;;
+    --metrics-secure) metrics=true ;;
+    --print) print=true ;;
     -h | --help) usage; exit 0 ;;
     *) echo "unknown option: $option" >&2; usage >&2; exit 1 ;;
   esac
 done
 
-if ! command -v kubectl >/dev/null; then
-  echo "kubectl is not in the PATH: install it, or add the folder of the one that \`make lab-up\` names." >&2
-  exit 1
-fi
+# The names go into manifests: none may change what else they say.
+for name in "$role" "$binding" "$namespace" "$account" "$operators"; do
+  case $name in
+    *[!a-zA-Z0-9.,:_-]*) fail "not a name: $name" ;;
+  esac
+done
 
-# apply_template FILE: fills the placeholders of a template and applies it.
-apply_template() {
-  sed -e "s|<ROLE_NAME>|$role|g" -e "s|<ROLE_BINDING_NAME>|$binding|g" -e "s|<NAMESPACE>|$namespace|g" \
-    "$templates/$1" | kubectl apply -f -
+# name_of BASE OPERATOR: the operator's own name, or the base with what tells it from the others.
+name_of() {
+  local part=${2#etcd-}
+  part=${part%operator}
+  part=${part%-}
+  if [[ -n $1 ]]; then
+    echo "$1${part:+-$part}"
+  else
+    echo "$2"
+  fi
 }
 
-if $namespaced; then
-  apply_template role-template.yaml
-  apply_template role-binding-template.yaml
-  # ClusterRoles of several namespaces must not overwrite each other.
-  role=$role-$namespace binding=$binding-$namespace
-  apply_template cluster-role-crd-template.yaml
-else
-  apply_template cluster-role-template.yaml
+# template OPERATOR FILE: fills the placeholders of a template.
+template() {
+  local in_namespace="s|<SERVED_NAMESPACE>|$namespace|"
+  if [[ $served == ClusterRole ]]; then
+    in_namespace='/<SERVED_NAMESPACE>/d'
+  fi
+  echo ---
+  sed -e "s|<ROLE_NAME>|$(name_of "$role" "$1")|g" -e "s|<ROLE_BINDING_NAME>|$(name_of "$binding" "$1")|g" \
+    -e "s|<SERVICE_ACCOUNT>|${account:-$1}|g" -e "s|<NAMESPACE>|$namespace|g" \
+    -e "s|<SERVED_KIND>|$served|g" -e "$in_namespace" "$templates/$2"
+}
+
+objects() {
+  local operator
+  for operator in ${operators//,/ }; do
+    if [[ -z $account ]]; then
+      template "$operator" service-account-template.yaml
+    fi
+    template "$operator" "$operator-template.yaml"
+    template "$operator" bindings-template.yaml
+    if $metrics; then
+      template "$operator" metrics-template.yaml
+    fi
+    if $policy && [[ $operator == etcd-restore-operator ]]; then
+      template "$operator" restore-policy-template.yaml
+    fi
+  done
+}
+
+# warn_of_more OPERATOR: says so where rights in all namespaces are left from before. The original, and
+# --cluster-wide, grant them by a ClusterRoleBinding of this name.
+warn_of_more() {
+  local name subjects
+  name=$(name_of "$binding" "$1")
+  subjects=$(kubectl get clusterrolebinding "$name" --ignore-not-found \
+    -o 'jsonpath={range .subjects[*]}{.namespace}/{.name}{"\n"}{end}')
+  if grep -qxF -e "$namespace/default" -e "$namespace/${account:-$1}" <<<"$subjects"; then
+    echo "warning: ClusterRoleBinding $name still grants rights in all namespaces; if no operator needs" \
+      "them, take them away: kubectl delete clusterrolebinding $name" >&2
+  fi
+}
+
+for operator in ${operators//,/ }; do
+  case $operator in
+    etcd-operator | etcd-backup-operator | etcd-restore-operator) ;;
+    *) fail "unknown operator: $operator" ;;
+  esac
+done
+
+if $print; then
+  objects
+  exit
 fi
-apply_template cluster-role-binding-template.yaml
+if ! command -v kubectl >/dev/null; then
+  fail "kubectl is not in the PATH: install it, or add the folder of the one that \`make lab-up\` names."
+fi
+objects | kubectl apply -f -
+if [[ $served == Role ]]; then
+  for operator in ${operators//,/ }; do
+    warn_of_more "$operator"
+  done
+fi

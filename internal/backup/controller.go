@@ -3,14 +3,20 @@
 
 // Package backup makes the backups that EtcdBackup objects ask for.
 //
-// It observes an object and what this process does for it, plans one step, carries it out and reports.
-// The plan is a pure function. What takes long is done by jobs, apart from the controller's workers:
+// It observes an object and what this process does for it, plans one step, reports, and carries the step out:
 //
-//	             ┌───────────────── status: run ◀── written before the job begins
-//	             ▼                                        │
-//	observe ─▶ Plan ─▶ Begin ─▶ job: etcd ─▶ store ─▶ Conclude ─▶ status: result, run removed
-//	             │                                        ▲
-//	             └─▶ Resume ─▶ job: is it in the store? ──┘        after a crash
+//	package view     what was seen, as plain data
+//	package plan     what to do next, a pure function of that
+//	package report   status, conditions and events, a pure function of both
+//	package act      carries out one step; what takes long is done by jobs, apart from the controller's workers
+//
+// A run is written into the status before its first job begins, and removed from there with its result:
+//
+//	             ┌──────────────── status: run ◀── written before the job begins
+//	             ▼                                       │
+//	observe ─▶ plan ─▶ Begin ─▶ job: etcd ─▶ store ─▶ Conclude ─▶ status: result, run removed
+//	             │                                       ▲
+//	             └─▶ Resume ─▶ job: is it in the store? ─┘        after a crash
 //
 // A crash at any point leaves either no run in the status, or a run whose object is in the store whole
 // or not at all; Resume tells the two apart by the id of the run, which stands in the object's metadata.
@@ -18,10 +24,12 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,37 +38,71 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
-	"github.com/etcd-operator/etcd-operator/internal/kstatus"
+	"github.com/etcd-operator/etcd-operator/internal/backup/act"
+	"github.com/etcd-operator/etcd-operator/internal/backup/plan"
+	"github.com/etcd-operator/etcd-operator/internal/backup/report"
+	"github.com/etcd-operator/etcd-operator/internal/backup/view"
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
+	"github.com/etcd-operator/etcd-operator/internal/job"
 	"github.com/etcd-operator/etcd-operator/internal/scope"
+	"github.com/etcd-operator/etcd-operator/internal/store/kind"
 )
 
-const (
-	// workers reconcile; none of them ever waits for etcd or a store.
-	workers = 4
-	// cleanTimeout is how long deleting the backups of an object may take.
-	cleanTimeout = 5 * time.Minute
-)
+// workers reconcile; none of them ever waits for etcd or a store.
+const workers = 4
 
 // Options are what the user chose for the whole operator.
 type Options struct {
-	// ClusterWide says which objects the operator serves, see package scope.
-	ClusterWide bool
-	// MaxConcurrent is how many backups are made at once.
-	MaxConcurrent int
+	// Scope says which objects the operator serves.
+	Scope scope.Scope
+	// MaxConcurrent is how many backups are made at once, and MaxOfNamespace how many of one namespace, where the operator
+	// serves several.
+	MaxConcurrent, MaxOfNamespace int
 	// FileRoot is the folder of the stores of type File. Empty means that there are none.
 	FileRoot string
 	// Verify checks backups with verify: Restore.
-	Verify Verifier
+	Verify act.Verifier
+	// ShowEndpoints says that metrics show the endpoints that are backed up.
+	ShowEndpoints bool
 	// Clock is nil for the real time.
 	Clock clock.PassiveClock
+	// Permissions are what endpoints of objects may lead to, and what they may use.
+	Permissions kind.Permissions
+	// Transport carries requests to stores, and Dial opens connections to etcd; nil for the network.
+	Transport http.RoundTripper
+	Dial      etcd.Dialer
+}
+
+// ofNamespace is how many backups of one namespace are made at once.
+func (o *Options) ofNamespace() int {
+	if o.MaxOfNamespace < 1 || !o.Scope.IsClusterWide() {
+		return o.MaxConcurrent
+	}
+	return o.MaxOfNamespace
+}
+
+// NewReconciler returns the reconciler of EtcdBackups, and the jobs that it needs, which have to be started. Secrets are
+// read from the API server itself.
+func NewReconciler(cached client.Client, live client.Reader, recorder events.EventRecorder, o Options) (reconcile.Reconciler, *job.Runner[view.Outcome]) {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	c := &reconciler{
+		scope: o.Scope, client: cached, events: recorder, clock: o.Clock,
+		actor: act.New(act.Options{
+			Client: cached, Secrets: live, ClusterWide: o.Scope.IsClusterWide(), MaxConcurrent: o.MaxConcurrent, MaxOfNamespace: o.ofNamespace(), FileRoot: o.FileRoot,
+			Verify: o.Verify, Permissions: o.Permissions, Transport: o.Transport, Dial: o.Dial,
+		}),
+	}
+	return c, c.actor.Jobs()
 }
 
 // SetupWithManager adds the controller of EtcdBackup to the manager.
@@ -68,28 +110,17 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 	if o.MaxConcurrent < 1 {
 		return fmt.Errorf("at least one backup has to be possible at once, not %d", o.MaxConcurrent)
 	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
-	c := &reconciler{
-		clusterWide: o.ClusterWide,
-		client:      mgr.GetClient(),
-		secrets:     mgr.GetAPIReader(), // secrets are read when they are needed, and never cached
-		events:      mgr.GetEventRecorder("etcd-backup-operator"),
-		clock:       o.Clock,
-		jobs:        newJobs(o.MaxConcurrent),
-		maker:       &maker{fileRoot: o.FileRoot, verify: o.Verify, origins: newOriginCache()},
-	}
-	countRunning = c.jobs.running
-	if err := mgr.Add(c.jobs); err != nil {
+	c, jobs := NewReconciler(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("etcd-backup-operator"), o)
+	countRunning, showEndpoints = jobs.Running, o.ShowEndpoints
+	if err := mgr.Add(jobs); err != nil {
 		return fmt.Errorf("adding the backup jobs: %w", err)
 	}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("etcdbackup").
 		For(&v1beta2.EtcdBackup{}).
-		WithEventFilter(servedOrLeaving(o.ClusterWide)).
+		WithEventFilter(servedOrLeaving(o.Scope)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		WatchesRawSource(source.Channel(c.jobs.ended, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(jobs.Ended(), &handler.EnqueueRequestForObject{})).
 		Complete(c)
 	if err != nil {
 		return fmt.Errorf("adding the controller of EtcdBackup: %w", err)
@@ -99,24 +130,22 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 
 // servedOrLeaving lets through the events of the objects that the operator serves, and the change by which one
 // goes over to another operator: what is under way for it has to end.
-func servedOrLeaving(clusterWide bool) predicate.Predicate {
-	served := scope.Predicate(clusterWide)
+func servedOrLeaving(s scope.Scope) predicate.Predicate {
+	served := s.Predicate()
 	return predicate.Funcs{
 		CreateFunc: served.Create, DeleteFunc: served.Delete, GenericFunc: served.Generic,
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			return served.Update(e) || scope.Serves(clusterWide, e.ObjectOld)
+			return served.Update(e) || s.Serves(e.ObjectOld)
 		},
 	}
 }
 
 type reconciler struct {
-	clusterWide bool
-	client      client.Client
-	secrets     client.Reader
-	events      events.EventRecorder
-	clock       clock.PassiveClock
-	jobs        *jobs
-	maker       *maker
+	scope  scope.Scope
+	client client.Client
+	events events.EventRecorder
+	clock  clock.PassiveClock
+	actor  *act.Actor
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -129,128 +158,60 @@ func (c *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, fmt.Errorf("reading EtcdBackup %s: %w", req, err)
 	}
-	if !scope.Serves(c.clusterWide, b) {
-		// It was served until a moment ago: the other operator takes up what stands in the status.
+	if !c.scope.Serves(b) {
+		// It was served until a moment ago: the other operator resumes what stands in the status.
 		c.drop(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
-	o := Observation{Now: c.clock.Now(), Backup: b, Job: c.jobs.observe(b)}
-	step := Plan(o)
-	log.FromContext(ctx).V(1).Info("planned", "step", fmt.Sprintf("%T", step))
-	result, err := c.act(ctx, o, step)
+	o := view.Observation{Now: c.clock.Now(), Backup: b, Job: c.actor.Observe(b), Process: c.actor.Process()}
+	verdict := plan.Plan(o)
+	err := c.execute(ctx, o, verdict)
 	switch {
-	case apierrors.IsConflict(err):
-		// Another copy of the object was newer. The watch brings it.
+	case errors.Is(err, act.ErrNotReady), apierrors.IsConflict(err):
+		// A conflict means that this copy of the object is stale. The watch brings the newer one.
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	case apierrors.IsNotFound(err):
 		return ctrl.Result{}, nil
+	case err != nil:
+		return ctrl.Result{}, err
 	}
-	return result, err
+	return ctrl.Result{RequeueAfter: verdict.LookAgain}, nil
 }
 
-// drop ends what is under way for an object that is gone, or another operator's by now.
+// drop ends what is under way for an object that does not exist any more, or is another operator's by now.
 func (c *reconciler) drop(key types.NamespacedName) {
-	c.jobs.cancel(key, true)
+	c.actor.Jobs().Forget(key)
 	forget(key)
 }
 
-// act carries out one step.
-func (c *reconciler) act(ctx context.Context, o Observation, step Step) (ctrl.Result, error) {
-	b := o.Backup
-	switch s := step.(type) {
-	case Wait:
-		if err := c.writeStatus(ctx, o, step); err != nil {
-			return ctrl.Result{}, err
-		}
-		return requeueAt(o.Now, s.Until), nil
-
-	case Begin:
-		// First the note, then the deed: see the drawing above. The note fails where somebody else, or
-		// this process with a newer copy, was quicker.
-		if err := c.writeStatus(ctx, o, step); err != nil {
-			return ctrl.Result{}, err
-		}
-		attempts.With(metricLabels(b)).Inc()
-		return c.start(ctx, b, s.Run, false)
-
-	case Resume:
-		log.FromContext(ctx).Info("taking up a backup that was begun before", "run", b.Status.Run.ID)
-		return c.start(ctx, b, *b.Status.Run, true)
-
-	case Watch:
-		return c.watch(ctx, o)
-
-	case Conclude:
-		if err := c.writeStatus(ctx, o, step); err != nil {
-			return ctrl.Result{}, err
-		}
-		c.jobs.reported(b)
-		c.announce(ctx, b, s.Outcome)
-		return ctrl.Result{}, nil // the change of the status leads back here
-
-	case Hold:
-		return ctrl.Result{}, c.setFinalizer(ctx, b, controllerutil.AddFinalizer)
-
-	case Clean:
-		return c.clean(b, s)
-
-	case Release:
-		return ctrl.Result{}, c.setFinalizer(ctx, b, controllerutil.RemoveFinalizer)
-
-	case Expire:
-		log.FromContext(ctx).Info("deleting a finished backup object, as ttlSecondsAfterFinished asks")
-		// It is nobody's wish that the backup goes too: deletionPolicy is for who deletes the object.
-		if controllerutil.ContainsFinalizer(b, v1beta2.BackupFinalizer) {
-			if err := c.setFinalizer(ctx, b, controllerutil.RemoveFinalizer); err != nil {
-				return ctrl.Result{}, err
-			}
-		}
-		return ctrl.Result{}, c.client.Delete(ctx, b, client.Preconditions{UID: &b.UID, ResourceVersion: &b.ResourceVersion})
+// execute reports a verdict and carries out its step. The report comes first: a run stands in the status before its
+// first job begins, and a step that was planned on a stale copy of the object ends with the conflict.
+func (c *reconciler) execute(ctx context.Context, o view.Observation, v plan.Verdict) error {
+	logger := log.FromContext(ctx).WithValues("decision", v.Decision)
+	logger.V(1).Info("planned", "step", fmt.Sprintf("%T", v.Step))
+	if err := c.writeStatus(ctx, o, v); err != nil || v.Step == nil {
+		return err
 	}
-	return ctrl.Result{}, fmt.Errorf("unknown step %T", step)
+	measure(o.Backup, v)
+	if err := c.actor.Execute(log.IntoContext(ctx, logger), o, v.Step); err != nil {
+		return err
+	}
+	for _, e := range report.Events(v.Step) {
+		c.events.Eventf(o.Backup, nil, e.Type, e.Reason, "Backup", "%s", e.Note)
+	}
+	logConclusion(logger, v.Step)
+	return nil
 }
 
-// watch reports how far a backup is, from time to time.
-func (c *reconciler) watch(ctx context.Context, o Observation) (ctrl.Result, error) {
-	if since := o.Now.Sub(lastWritten(o.Backup)); since < progressEvery {
-		return ctrl.Result{RequeueAfter: progressEvery - since}, nil
-	}
-	if err := c.writeStatus(ctx, o, Watch{}); err != nil {
-		return ctrl.Result{}, err
-	}
-	return ctrl.Result{RequeueAfter: progressEvery}, nil
-}
-
-// setFinalizer adds or removes the finalizer of this copy of the object, and of no newer one.
-func (c *reconciler) setFinalizer(ctx context.Context, b *v1beta2.EtcdBackup, change func(client.Object, string) bool) error {
-	patch := client.MergeFromWithOptions(b.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	change(b, v1beta2.BackupFinalizer)
-	return c.client.Patch(ctx, b, patch)
-}
-
-// lastWritten is when the status last said something of the run.
-func lastWritten(b *v1beta2.EtcdBackup) time.Time {
-	if p := b.Status.Run.Progress; p != nil {
-		return p.Time.Time
-	}
-	return b.Status.Run.StartTime.Time
-}
-
-// requeueAt asks for another look at a time; the zero time asks for none.
-func requeueAt(now, at time.Time) ctrl.Result {
-	if at.IsZero() {
-		return ctrl.Result{}
-	}
-	return ctrl.Result{RequeueAfter: max(at.Sub(now), time.Millisecond)}
-}
-
-// writeStatus reports a step, where that changes anything.
-func (c *reconciler) writeStatus(ctx context.Context, o Observation, step Step) error {
-	status := report(o, step)
+// writeStatus writes the status where the verdict changes it.
+func (c *reconciler) writeStatus(ctx context.Context, o view.Observation, v plan.Verdict) error {
 	changed := o.Backup.DeepCopy()
-	changed.Status = status
+	changed.Status = report.Status(o, v)
+	if v.Step == nil && len(v.Waits) == 0 {
+		return nil
+	}
 	measureStatus(changed)
-	if equality.Semantic.DeepEqual(status, o.Backup.Status) {
+	if equality.Semantic.DeepEqual(changed.Status, o.Backup.Status) {
 		return nil
 	}
 	if err := c.client.Status().Update(ctx, changed); err != nil {
@@ -259,59 +220,19 @@ func (c *reconciler) writeStatus(ctx context.Context, o Observation, step Step) 
 	return nil
 }
 
-// start makes the backup of a run.
-func (c *reconciler) start(ctx context.Context, b *v1beta2.EtcdBackup, run v1beta2.BackupRun, resumed bool) (ctrl.Result, error) {
-	r := request{backup: b.DeepCopy(), run: run, secrets: secrets{c.secrets, b.Namespace}, resumed: resumed}
-	logger := log.FromContext(ctx)
-	ok := c.jobs.begin(b, work{
-		kind: MakeJob, id: run.ID, timeout: timeoutOf(b),
-		do: func(ctx context.Context, report func(func() int64, int64)) (Outcome, error) {
-			r.report = report
-			return c.maker.make(log.IntoContext(ctx, logger), r)
-		},
-	})
+// logConclusion logs how a run went.
+func logConclusion(logger logr.Logger, step plan.Step) {
+	s, ok := step.(plan.Conclude)
 	if !ok {
-		return ctrl.Result{RequeueAfter: time.Second}, nil
+		return
 	}
-	return ctrl.Result{RequeueAfter: progressEvery}, nil
-}
-
-// clean removes what a deleted object leaves behind.
-func (c *reconciler) clean(b *v1beta2.EtcdBackup, s Clean) (ctrl.Result, error) {
-	if s.Cancel {
-		c.jobs.cancel(types.NamespacedName{Namespace: b.Namespace, Name: b.Name}, false)
-		return ctrl.Result{RequeueAfter: time.Second}, nil
-	}
-	object := b.DeepCopy()
-	data := b.Spec.DeletionPolicy == v1beta2.BackupDeletionPolicyDelete
-	ok := c.jobs.begin(b, work{
-		kind: CleanJob, id: fmt.Sprintf("clean/%d", c.clock.Now().Unix()), timeout: cleanTimeout,
-		do: func(ctx context.Context, _ func(func() int64, int64)) (Outcome, error) {
-			return Outcome{}, c.maker.removeAll(ctx, secrets{c.secrets, object.Namespace}, object, data)
-		},
-	})
-	if !ok {
-		return ctrl.Result{RequeueAfter: time.Second}, nil
-	}
-	return ctrl.Result{RequeueAfter: progressEvery}, nil
-}
-
-// announce tells how a backup went, in an event, in the log and in the metrics.
-func (c *reconciler) announce(ctx context.Context, b *v1beta2.EtcdBackup, out Outcome) {
-	measure(b, out)
-	logger := log.FromContext(ctx)
-	if p := out.Problem; p != nil {
-		c.events.Eventf(b, nil, corev1.EventTypeWarning, "BackupFailed", "Backup", "%s", kstatus.ClipEvent(p.Message))
+	if p := s.Outcome.Problem; p != nil {
 		logger.Info("backup failed", "reason", p.Reason, "message", p.Message)
 		return
 	}
-	c.events.Eventf(b, nil, corev1.EventTypeNormal, "BackupSucceeded", "Backup", "Revision %d of etcd %s is in %s", out.Revision, out.Version, out.URL)
-	logger.Info("backup succeeded", "url", out.URL, "revision", out.Revision, "bytes", out.Sums.Size, "took", out.Took.String(), "deleted", out.Pruned)
-	if out.Former != "" {
-		c.events.Eventf(b, nil, corev1.EventTypeWarning, "ClusterChanged", "Backup", "etcdEndpoints lead to another etcd cluster than before; the newest backup of the one before is kept: %s", out.Former)
-		logger.Info("the backup is of another cluster than the one before", "before", out.Former, "cluster", out.ClusterID)
-	}
-	if out.PruneProblem != nil {
-		c.events.Eventf(b, nil, corev1.EventTypeWarning, "RetentionFailed", "Backup", "%s", kstatus.ClipEvent(out.PruneProblem.Message))
+	made := s.Outcome.Made
+	logger.Info("backup succeeded", "url", made.URL, "revision", made.Revision, "bytes", made.Size, "took", made.Took.String(), "deleted", len(s.Outcome.Pruned))
+	if s.Previous != "" {
+		logger.Info("the backup is of another cluster than the previous one", "previous", s.Previous, "cluster", made.ClusterID)
 	}
 }

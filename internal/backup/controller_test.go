@@ -5,13 +5,11 @@ package backup
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/events"
 	testclock "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,13 +17,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/backup/act"
+	"github.com/etcd-operator/etcd-operator/internal/backup/backuptest"
+	"github.com/etcd-operator/etcd-operator/internal/backup/view"
+	"github.com/etcd-operator/etcd-operator/internal/job"
+	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
-func TestAnObjectThatWentOverToAnotherOperatorIsLetGo(t *testing.T) {
-	before := object(interval(60), running)
+func TestAnObjectThatWentOverToAnotherOperatorIsDropped(t *testing.T) {
+	before := backuptest.Object(backuptest.Interval(60), backuptest.Running)
 	after := before.DeepCopy()
 	after.Annotations = map[string]string{v1beta2.AnnotationScope: v1beta2.AnnotationClusterWide}
-	if !servedOrLeaving(false).Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
+	if !servedOrLeaving(scope.Namespaced).Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
 		t.Error("the operator does not see that the object leaves it")
 	}
 
@@ -35,17 +38,20 @@ func TestAnObjectThatWentOverToAnotherOperatorIsLetGo(t *testing.T) {
 	}
 	c := &reconciler{
 		client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(after).WithStatusSubresource(after).Build(),
-		clock:  testclock.NewFakePassiveClock(t0.Add(time.Minute)),
-		jobs:   newJobs(1),
+		clock:  testclock.NewFakePassiveClock(backuptest.T0.Add(time.Minute)),
+		actor:  act.New(act.Options{MaxConcurrent: 1, MaxOfNamespace: 1}),
 	}
-	c.jobs.base = t.Context()
+	go func() { _ = c.actor.Jobs().Start(t.Context()) }()
 	begun, ended := make(chan struct{}), make(chan struct{})
-	c.jobs.begin(before, work{kind: MakeJob, id: "run", timeout: time.Minute, do: func(ctx context.Context, _ func(func() int64, int64)) (Outcome, error) {
+	work := job.Work[view.Outcome]{Kind: view.MakeJob, ID: "run", Do: func(ctx context.Context, _ *job.Progress) (view.Outcome, error) {
 		defer close(ended)
 		close(begun)
 		<-ctx.Done()
-		return Outcome{}, ctx.Err()
-	}})
+		return view.Outcome{}, ctx.Err()
+	}}
+	for !c.actor.Jobs().Begin(before, work) {
+		time.Sleep(time.Millisecond)
+	}
 	<-begun // one that is let go before its turn comes does nothing
 	// Its own timers wake it, and the end of its job does.
 	for range 2 {
@@ -53,7 +59,7 @@ func TestAnObjectThatWentOverToAnotherOperatorIsLetGo(t *testing.T) {
 		if err != nil || !result.IsZero() {
 			t.Errorf("Reconcile = %+v, %v, want nothing", result, err)
 		}
-		if job := c.jobs.observe(before); job != nil {
+		if job := c.actor.Observe(before); job != nil {
 			t.Fatalf("the job is %+v, want none", job)
 		}
 		<-ended
@@ -64,20 +70,5 @@ func TestAnObjectThatWentOverToAnotherOperatorIsLetGo(t *testing.T) {
 	}
 	if diff := cmp.Diff(after.Status, got.Status); diff != "" {
 		t.Errorf("the status was changed (-want +got)\n%s", diff)
-	}
-}
-
-func TestABackupOfAnotherClusterIsAnnounced(t *testing.T) {
-	recorder := events.NewFakeRecorder(2)
-	c := &reconciler{events: recorder}
-	c.announce(t.Context(), object(interval(60)), Outcome{Former: "s3://bucket/key"})
-	<-recorder.Events // that it succeeded
-	select {
-	case got := <-recorder.Events:
-		if !strings.Contains(got, "Warning ClusterChanged") || !strings.Contains(got, "s3://bucket/key") {
-			t.Errorf("event = %q", got)
-		}
-	default:
-		t.Error("there is no event")
 	}
 }

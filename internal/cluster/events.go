@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/report"
 )
 
 // recorder writes events as the original did: with the operator's pod as their source.
@@ -36,30 +37,31 @@ func newBroadcaster() record.EventBroadcaster {
 	return record.NewBroadcasterWithCorrelatorOptions(record.CorrelatorOptions{BurstSize: 100, QPS: 1. / 10, MaxEvents: 50})
 }
 
+// annotationDecision is on events, and names the decision that asked for what they tell of.
+const annotationDecision = "etcd.database.coreos.com/decision"
+
 // Event implements EventSink.
-func (r recorder) Event(cluster *v1beta2.EtcdCluster, warning bool, reason, message string) {
+func (r recorder) Event(cluster *v1beta2.EtcdCluster, e report.Event) {
 	kind := corev1.EventTypeNormal
-	if warning {
+	if e.Warning {
 		kind = corev1.EventTypeWarning
 	}
-	r.EventRecorder.Event(cluster, kind, reason, message)
+	r.AnnotatedEventf(cluster, map[string]string{annotationDecision: e.Decision}, kind, e.Reason, "%s", e.Message)
 }
 
 // lifecycleMetrics counts clusters as they come, change and go. It lets everything pass.
 func lifecycleMetrics() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool {
-			clusters.Inc()
-			clustersCreated.Inc()
+			countCreation()
 			return true
 		},
 		DeleteFunc: func(event.DeleteEvent) bool {
-			clusters.Dec()
-			clustersDeleted.Inc()
+			countDeletion()
 			return true
 		},
 		UpdateFunc: func(event.UpdateEvent) bool {
-			clustersModified.Inc()
+			countChange()
 			return true
 		},
 	}

@@ -14,13 +14,14 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/report"
 )
 
 // sink notes what would be written to the API server.
 type sink struct{ created chan string }
 
 func (s sink) Create(e *corev1.Event) (*corev1.Event, error) {
-	s.created <- e.Message
+	s.created <- e.Annotations[annotationDecision] + ": " + e.Message
 	return e, nil
 }
 
@@ -29,7 +30,7 @@ func (s sink) Update(e *corev1.Event) (*corev1.Event, error) { return e, nil }
 func (s sink) Patch(e *corev1.Event, _ []byte) (*corev1.Event, error) { return e, nil }
 
 // Scripts of the original's users wait for each of these events.
-func TestEveryMemberThatGoesIsToldOf(t *testing.T) {
+func TestEveryMemberThatGoesHasItsEvent(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1beta2.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -43,10 +44,10 @@ func TestEveryMemberThatGoesIsToldOf(t *testing.T) {
 	cluster := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "uid"}}
 	for i := range events {
 		want := fmt.Sprintf("remove member c-%d", i)
-		r.Event(cluster, false, "Member Removed", want)
+		r.Event(cluster, report.Event{Reason: "Member Removed", Message: want, Decision: "shrink"})
 		select {
 		case got := <-to.created:
-			if got != want {
+			if got != "shrink: "+want {
 				t.Fatalf("event %d says %q", i, got)
 			}
 		case <-time.After(10 * time.Second):

@@ -1,11 +1,11 @@
 // Copyright 2026 The etcd-operator Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crdinstall brings the definition of a kind into place when an operator starts: it creates the
-// CustomResourceDefinition, or upgrades one that an older release, the original etcd-operator or a fork
-// of it has left. Objects that exist stay; a definition is never deleted.
+// Package crdinstall installs the CustomResourceDefinition of a kind when an operator starts: it creates the
+// CRD, or upgrades the CRD of an older release, of the original etcd-operator or of a fork. Existing objects
+// are kept; a CRD is never deleted.
 //
-// It needs the rights to get, create and update the one definition, and no others.
+// It needs the rights to get, create and update that one CRD, and no others.
 package crdinstall
 
 import (
@@ -26,19 +26,19 @@ import (
 const (
 	// requestTimeout bounds one request, so that an API server that does not answer is tried again.
 	requestTimeout = 10 * time.Second
-	// establishTimeout is how long an API server may take to serve a definition before that is said.
+	// establishTimeout is how long an API server may take to serve a definition before that is reported.
 	establishTimeout = 20 * time.Second
 	// establishPoll is short because the API server needs only moments. It is a poll and not a watch
 	// because a watch would need the right to watch all definitions.
 	establishPoll = 100 * time.Millisecond
 )
 
-// errRaced says that somebody else changed the definition at the same moment, another operator as a rule.
+// errRaced says that the CRD was changed concurrently, another operator as a rule.
 // It is worth another look at once.
-var errRaced = errors.New("somebody else changed the definition at the same moment")
+var errRaced = errors.New("the CRD was changed concurrently")
 
-// Ensure brings the definition into place and returns as soon as the API server serves its kind. It tries
-// again until it succeeds or ctx ends, and tells waiting, which may be nil, each time what it waits for.
+// Ensure installs the CRD and returns as soon as the API server serves its kind. It retries until it succeeds
+// or ctx ends, and each time reports to waiting, which may be nil, what it waits for.
 func Ensure(
 	ctx context.Context, cfg *rest.Config, definition *apiextensionsv1.CustomResourceDefinition,
 	log logr.Logger, waiting func(reason string),
@@ -47,7 +47,7 @@ func Ensure(
 	cfg.Timeout = requestTimeout
 	api, err := apiextensionsclient.NewForConfig(cfg)
 	if err != nil {
-		return fmt.Errorf("making a client for CustomResourceDefinitions: %w", err)
+		return fmt.Errorf("creating a client for CustomResourceDefinitions: %w", err)
 	}
 	i := installer{
 		definitions: api.CustomResourceDefinitions(),
@@ -62,12 +62,12 @@ func Ensure(
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("installing the definition %s: %w", definition.Name, ctx.Err())
+			return fmt.Errorf("installing the CRD %s: %w", definition.Name, ctx.Err())
 		}
 		pause := backoff.Step()
 		if !errors.Is(err, errRaced) {
 			reason := advise(err)
-			i.log.Info("The definition is not in place yet", "reason", reason, "nextTry", pause.String())
+			i.log.Info("The CRD is not installed yet", "reason", reason, "nextTry", pause.String())
 			if waiting != nil {
 				waiting(reason)
 			}
@@ -79,11 +79,11 @@ func Ensure(
 	}
 }
 
-// advise says in words what went wrong and, where it is the user's to mend, what to do.
+// advise describes what went wrong and, if the user can fix it, what to do.
 func advise(err error) string {
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Sprintf("%v; give the operator's service account that right, or install the definition "+
+		return fmt.Sprintf("%v; give the operator's service account that right, or install the CRD "+
 			"yourself and start the operator with -create-crd=false", err)
 	default:
 		return err.Error()
@@ -104,17 +104,17 @@ func (i installer) try(ctx context.Context) error {
 	return i.awaitEstablished(ctx)
 }
 
-// write creates or upgrades the definition where that is called for.
+// write creates or upgrades the CRD if necessary.
 func (i installer) write(ctx context.Context) error {
 	existing, err := i.definitions.Get(ctx, i.definition.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return i.create(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("reading the definition: %w", err)
+		return fmt.Errorf("reading the CRD: %w", err)
 	}
 	if existing.DeletionTimestamp != nil {
-		return errors.New("the definition is being deleted; it is created again as soon as it is gone")
+		return errors.New("the CRD is being deleted; it is recreated as soon as it is gone")
 	}
 	next, verdict, err := upgrade(existing, i.definition)
 	if err != nil {
@@ -129,7 +129,7 @@ func (i installer) write(ctx context.Context) error {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		return errRaced
 	case err != nil:
-		return fmt.Errorf("upgrading the definition: %w", err)
+		return fmt.Errorf("upgrading the CRD: %w", err)
 	}
 	i.log.Info(verdict)
 	return nil
@@ -141,9 +141,9 @@ func (i installer) create(ctx context.Context) error {
 	case apierrors.IsAlreadyExists(err):
 		return errRaced
 	case err != nil:
-		return fmt.Errorf("creating the definition: %w", err)
+		return fmt.Errorf("creating the CRD: %w", err)
 	}
-	i.log.Info("Created the definition")
+	i.log.Info("Created the CRD")
 	return nil
 }
 
@@ -152,23 +152,23 @@ func (i installer) awaitEstablished(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, establishPoll, establishTimeout, true, func(ctx context.Context) (bool, error) {
 		current, err := i.definitions.Get(ctx, i.definition.Name, metav1.GetOptions{})
 		if err != nil {
-			return false, fmt.Errorf("reading the definition: %w", err)
+			return false, fmt.Errorf("reading the CRD: %w", err)
 		}
 		return served(current)
 	})
 	if wait.Interrupted(err) {
-		return errors.New("the API server does not serve the definition yet")
+		return errors.New("the API server does not serve the CRD yet")
 	}
 	return err
 }
 
-// served tells whether the API server serves a definition. An error says why it never will as things are.
+// served reports whether the API server serves a CRD. An error means that it will not until the user acts.
 func served(definition *apiextensionsv1.CustomResourceDefinition) (bool, error) {
 	established := false
 	for _, c := range definition.Status.Conditions {
 		switch {
 		case c.Type == apiextensionsv1.NamesAccepted && c.Status == apiextensionsv1.ConditionFalse:
-			return false, fmt.Errorf("the API server refuses the names of the definition: %s; remove the other definition "+
+			return false, fmt.Errorf("the API server refuses the names of the CRD: %s; delete the other CRD "+
 				"that uses them", c.Message)
 		case c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue:
 			established = true

@@ -14,37 +14,37 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/crd"
 )
 
-// upgrade decides what becomes of a definition that exists. It returns the definition to write, or nil
-// where the existing one is to stay, and a sentence for the log that says which of the two and why.
+// upgrade decides what to do with an existing CRD. It returns the CRD to write, or nil if the existing one is
+// to be kept, and a sentence for the log.
 func upgrade(existing, ours *apiextensionsv1.CustomResourceDefinition) (
 	next *apiextensionsv1.CustomResourceDefinition, verdict string, err error,
 ) {
 	was, marked := revision(existing)
 	is, ok := revision(ours)
 	if !ok {
-		return nil, "", fmt.Errorf("the definition %s carries no annotation %s", ours.Name, crd.AnnotationRevision)
+		return nil, "", fmt.Errorf("the CRD %s has no annotation %s", ours.Name, crd.AnnotationRevision)
 	}
 	if marked && was > is {
 		// The older schema does not know the newer fields: with it, the API server would drop them from
 		// every object that is written.
 		if missing := firstUnserved(existing, ours); missing != "" {
-			return nil, "", fmt.Errorf("a newer release has installed the definition, and its version %s is not served "+
-				"any more: run an operator of that release", missing)
+			return nil, "", fmt.Errorf("a newer release has installed the CRD, and its version %s is no longer "+
+				"served: run an operator of that release", missing)
 		}
-		return nil, fmt.Sprintf("The definition is of a newer release (revision %d, ours is %d) and stays as it is", was, is), nil
+		return nil, fmt.Sprintf("The CRD is of a newer release (revision %d, ours is %d) and is kept", was, is), nil
 	}
 
 	next = merge(existing, ours)
 	if equality.Semantic.DeepEqual(existing.Spec, next.Spec) && maps.Equal(existing.Annotations, next.Annotations) {
-		return nil, "The definition is in place", nil
+		return nil, "The CRD is up to date", nil
 	}
 	switch {
 	case !marked:
-		verdict = fmt.Sprintf("Took over the definition of another etcd-operator, at revision %d", is)
+		verdict = fmt.Sprintf("Took over the CRD of another etcd-operator, at revision %d", is)
 	case was == is:
-		verdict = fmt.Sprintf("Put the definition of revision %d right, which had been changed", is)
+		verdict = fmt.Sprintf("Restored the CRD of revision %d, which had been changed", is)
 	default:
-		verdict = fmt.Sprintf("Upgraded the definition from revision %d to %d", was, is)
+		verdict = fmt.Sprintf("Upgraded the CRD from revision %d to %d", was, is)
 	}
 	return next, verdict, nil
 }

@@ -42,24 +42,24 @@ func TestUpgradeKeepsADefinitionThatIsInPlaceOrNewer(t *testing.T) {
 	}{
 		"the same": {
 			existing: definition("3"),
-			verdict:  "The definition is in place",
+			verdict:  "The CRD is up to date",
 		},
 		"the same, with labels and annotations of others": {
 			existing: definition("3", func(d *apiextensionsv1.CustomResourceDefinition) {
 				d.Labels = map[string]string{"team": "db"}
 				d.Annotations["note"] = "hands off"
 			}),
-			verdict: "The definition is in place",
+			verdict: "The CRD is up to date",
 		},
 		"of a newer release": {
 			existing: definition("4", func(d *apiextensionsv1.CustomResourceDefinition) {
 				d.Spec.Versions[0].Schema.OpenAPIV3Schema.Description = "newer"
 			}),
-			verdict: "The definition is of a newer release (revision 4, ours is 3) and stays as it is",
+			verdict: "The CRD is of a newer release (revision 4, ours is 3) and is kept",
 		},
 		"of a much newer release: revisions are numbers, not strings": {
 			existing: definition("10"),
-			verdict:  "The definition is of a newer release (revision 10, ours is 3) and stays as it is",
+			verdict:  "The CRD is of a newer release (revision 10, ours is 3) and is kept",
 		},
 	}
 	for name, tc := range tests {
@@ -93,12 +93,12 @@ func TestUpgradeReplacesTheSpecAndKeepsWhatIsNotOurs(t *testing.T) {
 				d.Spec.Versions[0].Schema.OpenAPIV3Schema.Description = "older"
 			}),
 			want:    definition("3"),
-			verdict: "Upgraded the definition from revision 2 to 3",
+			verdict: "Upgraded the CRD from revision 2 to 3",
 		},
 		"of the same release, changed by hand": {
 			existing: definition("3", loose),
 			want:     definition("3"),
-			verdict:  "Put the definition of revision 3 right, which had been changed",
+			verdict:  "Restored the CRD of revision 3, which had been changed",
 		},
 		"of somebody else, with metadata of its own": {
 			existing: definition("", loose, func(d *apiextensionsv1.CustomResourceDefinition) {
@@ -111,12 +111,12 @@ func TestUpgradeReplacesTheSpecAndKeepsWhatIsNotOurs(t *testing.T) {
 				d.Labels = map[string]string{"team": "db"}
 				d.Annotations["note"] = "hands off"
 			}),
-			verdict: "Took over the definition of another etcd-operator, at revision 3",
+			verdict: "Took over the CRD of another etcd-operator, at revision 3",
 		},
 		"of somebody else, without annotations": {
 			existing: definition("", loose, func(d *apiextensionsv1.CustomResourceDefinition) { d.Annotations = nil }),
 			want:     definition("3"),
-			verdict:  "Took over the definition of another etcd-operator, at revision 3",
+			verdict:  "Took over the CRD of another etcd-operator, at revision 3",
 		},
 		"with a version in which objects may be stored": {
 			existing: definition("", loose, func(d *apiextensionsv1.CustomResourceDefinition) {
@@ -132,7 +132,7 @@ func TestUpgradeReplacesTheSpecAndKeepsWhatIsNotOurs(t *testing.T) {
 				})
 				d.Spec.Conversion.Strategy = apiextensionsv1.WebhookConverter
 			}),
-			verdict: "Took over the definition of another etcd-operator, at revision 3",
+			verdict: "Took over the CRD of another etcd-operator, at revision 3",
 		},
 	}
 	for name, tc := range tests {
@@ -157,7 +157,7 @@ func TestUpgradeReplacesTheSpecAndKeepsWhatIsNotOurs(t *testing.T) {
 
 func TestUpgradeRefusesWhatCannotWork(t *testing.T) {
 	newer := definition("4", func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Versions[0].Served = false })
-	if _, _, err := upgrade(newer, definition("3")); err == nil || !strings.Contains(err.Error(), "version v1beta2 is not served any more") {
+	if _, _, err := upgrade(newer, definition("3")); err == nil || !strings.Contains(err.Error(), "version v1beta2 is no longer served") {
 		t.Errorf("a newer definition that does not serve our version: got error %v", err)
 	}
 	if _, _, err := upgrade(definition("1"), definition("none")); err == nil || !strings.Contains(err.Error(), crd.AnnotationRevision) {

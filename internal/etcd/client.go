@@ -15,9 +15,14 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+
+	"github.com/etcd-operator/etcd-operator/internal/outside"
 )
 
 // idleAfter is how long an unused connection is kept.
@@ -27,7 +32,7 @@ const idleAfter = 2 * time.Minute
 // that nobody used for a while are closed, so that clusters which were deleted
 // leave nothing behind.
 //
-// It uses etcd's gRPC services directly: etcd's own client dials anew for each
+// It uses etcd's gRPC services directly: etcd's own client dials again for each
 // status, waits for members that are not there, and tries again by itself, all of
 // which is the operator's decision here.
 type Pool struct {
@@ -62,7 +67,7 @@ func (p *Pool) Connect(e Endpoint) (Client, error) {
 		c.lastUsed = p.now()
 		return member{c.conn}, nil
 	}
-	conn, err := dial(e)
+	conn, err := dial(e, forStatus...)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a connection to etcd at %s: %w", e.Address, err)
 	}
@@ -91,22 +96,36 @@ func (p *Pool) closeIdle() {
 	}
 }
 
-func dial(e Endpoint) (*grpc.ClientConn, error) {
+// forStatus is for connections that carry answers of a few hundred bytes, of which an operator keeps many: buffers are what
+// a connection costs. Who chose the image of a member chooses what it answers.
+var forStatus = []grpc.DialOption{
+	grpc.WithReadBufferSize(4 << 10), grpc.WithWriteBufferSize(4 << 10),
+	grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)), grpc.WithMaxHeaderListSize(maxHeader),
+}
+
+// keepAlive ends a connection whose other side has fallen silent, as after a cut of the network: without it TCP tries for
+// minutes to deliver what was sent, and the member seems to be away although a new connection would reach it. It is
+// gRPC's shortest time; etcd takes more than one ping in five seconds, and any without a call, for an attack.
+var keepAlive = keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 3 * time.Second}
+
+// dial prepares a connection. Nothing is sent before the first call.
+func dial(e Endpoint, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	creds := insecure.NewCredentials()
 	if e.TLS != nil {
 		config := e.TLS.Config.Clone()
 		config.ServerName = e.ServerName
 		creds = credentials.NewTLS(config)
 	}
-	return grpc.NewClient("passthrough:///"+e.Address,
+	return grpc.NewClient("passthrough:///"+e.Address, append([]grpc.DialOption{
 		grpc.WithTransportCredentials(creds),
+		// The proxy in the environment is the way to the store. etcd is near.
+		grpc.WithNoProxy(),
+		grpc.WithKeepaliveParams(keepAlive),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: 30 * time.Second},
 			MinConnectTimeout: time.Second,
 		}),
-		// A status is small, and buffers are what a connection costs.
-		grpc.WithReadBufferSize(4<<10),
-		grpc.WithWriteBufferSize(4<<10))
+	}, options...)...)
 }
 
 // member is a Client over a connection to one member.
@@ -122,34 +141,57 @@ func (m member) wake() {
 
 func (m member) Status(ctx context.Context) (Status, error) {
 	m.wake()
-	r, err := pb.NewMaintenanceClient(m.conn).Status(ctx, &pb.StatusRequest{})
+	s, err := askStatus(ctx, m.conn)
+	return s, translate(err)
+}
+
+// maxAlarms is how many alarms are of interest that a member lists. etcd has two kinds, for each of the members.
+const maxAlarms = 64
+
+// askStatus asks the member at the other end about itself. The error is etcd's own.
+func askStatus(ctx context.Context, conn grpc.ClientConnInterface) (Status, error) {
+	r, err := pb.NewMaintenanceClient(conn).Status(ctx, &pb.StatusRequest{})
 	if err != nil {
-		return Status{}, translate(err)
+		return Status{}, err
 	}
-	slices.Sort(r.Errors) // etcd keeps alarms in a map
+	alarms := r.Errors[:min(len(r.Errors), maxAlarms)]
+	for i := range alarms {
+		alarms[i] = outside.Text(alarms[i])
+	}
+	slices.Sort(alarms) // etcd keeps them in a map
 	return Status{
-		ClusterID:    r.Header.ClusterId,
-		MemberID:     r.Header.MemberId,
-		Version:      r.Version,
+		// What lacks here comes from no etcd, and must not end the process.
+		ClusterID:    r.GetHeader().GetClusterId(),
+		MemberID:     r.GetHeader().GetMemberId(),
+		Version:      outside.Word(r.Version),
 		DBSize:       r.DbSize,
+		DBSizeInUse:  r.DbSizeInUse,
+		DBQuota:      r.DbSizeQuota,
 		Leader:       r.Leader,
+		Revision:     r.GetHeader().GetRevision(),
 		Term:         r.RaftTerm,
 		RaftIndex:    r.RaftIndex,
 		AppliedIndex: r.RaftAppliedIndex,
 		Learner:      r.IsLearner,
-		Errors:       r.Errors,
+		Errors:       alarms,
 	}, nil
 }
 
 func (m member) Members(ctx context.Context) (Membership, error) {
-	r, err := pb.NewClusterClient(m.conn).MemberList(ctx, &pb.MemberListRequest{Linearizable: true})
+	list, err := listMembers(ctx, m.conn)
+	return list, translate(err)
+}
+
+// listMembers asks for the members that a quorum agrees on. The error is etcd's own.
+func listMembers(ctx context.Context, conn grpc.ClientConnInterface) (Membership, error) {
+	r, err := pb.NewClusterClient(conn).MemberList(ctx, &pb.MemberListRequest{Linearizable: true})
 	if err != nil {
-		return Membership{}, translate(err)
+		return Membership{}, err
 	}
-	list := Membership{ClusterID: r.Header.ClusterId}
+	list := Membership{ClusterID: r.GetHeader().GetClusterId()}
 	for _, e := range r.Members {
 		list.Members = append(list.Members, Member{
-			ID: e.ID, Name: e.Name, PeerURLs: e.PeerURLs, ClientURLs: e.ClientURLs, Learner: e.IsLearner,
+			ID: e.ID, Name: outside.Text(e.Name), PeerURLs: e.PeerURLs, ClientURLs: e.ClientURLs, Learner: e.IsLearner,
 		})
 	}
 	return list, nil
@@ -160,7 +202,8 @@ func (m member) AddMember(ctx context.Context, peerURL string, learner bool) (Me
 	if err != nil {
 		return Member{}, translate(err)
 	}
-	return Member{ID: r.Member.ID, Name: r.Member.Name, PeerURLs: r.Member.PeerURLs, Learner: r.Member.IsLearner}, nil
+	added := r.GetMember()
+	return Member{ID: added.GetID(), Name: added.GetName(), PeerURLs: added.GetPeerURLs(), Learner: added.GetIsLearner()}, nil
 }
 
 func (m member) Promote(ctx context.Context, id uint64) error {
@@ -173,8 +216,8 @@ func (m member) Remove(ctx context.Context, id uint64) error {
 	return translate(err)
 }
 
-// WriteDown updates the member to what it is: an entry of the log that changes nothing.
-func (m member) WriteDown(ctx context.Context, self Member) error {
+// CommitNoop updates the member to what it is.
+func (m member) CommitNoop(ctx context.Context, self Member) error {
 	_, err := pb.NewClusterClient(m.conn).MemberUpdate(ctx, &pb.MemberUpdateRequest{ID: self.ID, PeerURLs: self.PeerURLs})
 	return translate(err)
 }
@@ -184,8 +227,50 @@ func (m member) MoveLeader(ctx context.Context, to uint64) error {
 	return translate(err)
 }
 
+// quoted is an error whose text a member may have chosen.
+type quoted struct{ error }
+
+// Error implements error.
+func (q quoted) Error() string { return outside.Cut(q.error.Error(), maxQuoted) }
+
+// Unwrap gives the error itself.
+func (q quoted) Unwrap() error { return q.error }
+
+// maxQuoted is how much of an error is shown. What Go says of certificates is longer than a sentence.
+const maxQuoted = 500
+
+func (m member) Defragment(ctx context.Context) error {
+	_, err := pb.NewMaintenanceClient(m.conn).Defragment(ctx, &pb.DefragmentRequest{})
+	return translate(err)
+}
+
+// Compact does not wait until all members have freed what they drop: etcd does that piece by piece, and serves meanwhile.
+func (m member) Compact(ctx context.Context, revision int64) error {
+	_, err := pb.NewKVClient(m.conn).Compact(ctx, &pb.CompactionRequest{Revision: revision})
+	return translate(err)
+}
+
+func (m member) DisarmSpaceAlarm(ctx context.Context, id uint64) error {
+	_, err := pb.NewMaintenanceClient(m.conn).Alarm(ctx, &pb.AlarmRequest{Action: pb.AlarmRequest_DEACTIVATE, MemberID: id, Alarm: pb.AlarmType_NOSPACE})
+	return translate(err)
+}
+
+// IsUnanswered reports whether a member was asked and has not answered in time, so that it may be doing what it was asked for.
+func IsUnanswered(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded
+}
+
+// IsAnswer reports whether an error is etcd's own answer, so that it does not do what it was asked for.
+func IsAnswer(err error) bool {
+	if errors.Is(err, ErrAccessRefused) {
+		return true
+	}
+	s, isStatus := status.FromError(err)
+	return isStatus && !slices.Contains([]codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Canceled}, s.Code())
+}
+
 // translate turns etcd's answers into the errors of this package. What it does
-// not know is passed on as it is.
+// not know is passed on, cut and cleaned.
 func translate(err error) error {
 	switch known := rpctypes.Error(err); {
 	case err == nil:
@@ -200,11 +285,13 @@ func translate(err error) error {
 		return ErrNotFound
 	case errors.Is(known, rpctypes.ErrPeerURLExist), errors.Is(known, rpctypes.ErrMemberExist):
 		return ErrExists
+	case errors.Is(known, rpctypes.ErrCompacted):
+		return ErrCompacted
 	case errors.Is(known, rpctypes.ErrMemberNotLearner):
 		return ErrAlreadyVoter
 	case errors.Is(known, rpctypes.ErrUserEmpty), errors.Is(known, rpctypes.ErrUserNotFound), errors.Is(known, rpctypes.ErrPermissionDenied),
 		errors.Is(known, rpctypes.ErrInvalidAuthToken):
 		return ErrAccessRefused
 	}
-	return err
+	return quoted{err}
 }

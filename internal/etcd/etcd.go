@@ -39,8 +39,14 @@ type Status struct {
 	Version   string
 	// DBSize is the size of the database file in bytes.
 	DBSize int64
+	// DBSizeInUse is how much of it holds data; the rest is free for new data, or for a defragmentation to give back.
+	DBSizeInUse int64
+	// DBQuota is how large the database may become. It is 0 where the member does not say: before 3.6.
+	DBQuota int64
 	// Leader is 0 while the member knows of none.
-	Leader       uint64
+	Leader uint64
+	// Revision is that of the last write that the member has applied.
+	Revision     int64
 	Term         uint64
 	RaftIndex    uint64
 	AppliedIndex uint64
@@ -65,6 +71,17 @@ func IsCorrupt(alarms []string, id uint64) bool {
 		found := alarmOf.FindStringSubmatch(alarm)
 		return found == nil || found[1] == strconv.FormatUint(id, 10)
 	})
+}
+
+// SpaceAlarm is the id of the member whose database has reached its quota, by an alarm that a status lists; not ok for other alarms.
+func SpaceAlarm(alarm string) (id uint64, ok bool) {
+	if !strings.Contains(alarm, "NOSPACE") {
+		return 0, false
+	}
+	if found := alarmOf.FindStringSubmatch(alarm); found != nil {
+		id, _ = strconv.ParseUint(found[1], 10, 64)
+	}
+	return id, true
 }
 
 // Endpoint is where one member can be reached.
@@ -98,13 +115,19 @@ type Client interface {
 	Promote(ctx context.Context, id uint64) error
 	// Remove takes a member out of the cluster.
 	Remove(ctx context.Context, id uint64) error
-	// WriteDown makes the member, which is told its own entry of the list, write to its
-	// disk what was agreed so far. Up to 3.6 etcd does that only with the next entry of
-	// its log.
-	WriteDown(ctx context.Context, self Member) error
+	// CommitNoop commits an entry of the log that changes nothing. self is the member's own
+	// entry of the list. Up to 3.6 etcd writes what was agreed to its disk only with the
+	// entry that follows.
+	CommitNoop(ctx context.Context, self Member) error
 	// MoveLeader hands leadership to the given member. It has to be asked
 	// of the leader.
 	MoveLeader(ctx context.Context, to uint64) error
+	// Defragment gives the free space in the member's file back. The member goes on with it when nobody waits any longer.
+	Defragment(ctx context.Context) error
+	// Compact drops the history of keys before a revision.
+	Compact(ctx context.Context, revision int64) error
+	// DisarmSpaceAlarm ends the alarm of a member that had reached its quota.
+	DisarmSpaceAlarm(ctx context.Context, id uint64) error
 }
 
 // Connector gives a Client for an endpoint. It keeps connections.
@@ -127,6 +150,8 @@ var (
 	ErrExists = errors.New("a member with this peer URL exists already")
 	// ErrAccessRefused: etcd's authentication is on, and the operator is no user who may do that.
 	ErrAccessRefused = errors.New("etcd asks for a user with the role root")
+	// ErrCompacted: the history before that revision was dropped already.
+	ErrCompacted = errors.New("the history before this revision has been dropped already")
 	// ErrAlreadyVoter: the member has its vote already.
 	ErrAlreadyVoter = errors.New("the member is no learner")
 )

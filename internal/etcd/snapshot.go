@@ -10,6 +10,7 @@ import (
 	"io"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
 
 	_ "github.com/etcd-operator/etcd-operator/internal/etcd/buffers" // of sizes that fit a snapshot's messages
 )
@@ -23,25 +24,66 @@ func CopySnapshot(ctx context.Context, e Endpoint, w io.Writer) (int64, error) {
 		return 0, fmt.Errorf("preparing a connection to etcd at %s: %w", e.Address, err)
 	}
 	defer func() { _ = conn.Close() }()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stream, err := pb.NewMaintenanceClient(conn).Snapshot(ctx, &pb.SnapshotRequest{})
+	stream, err := openSnapshot(ctx, conn)
 	if err != nil {
 		return 0, fmt.Errorf("asking etcd at %s for a snapshot: %w", e.Address, err)
 	}
-	var size int64
-	for {
-		part, err := stream.Recv()
-		switch {
-		case errors.Is(err, io.EOF):
-			return size, nil
-		case err != nil:
-			return size, fmt.Errorf("reading the snapshot of etcd at %s: %w", e.Address, err)
-		}
-		n, err := w.Write(part.Blob)
-		size += int64(n)
-		if err != nil {
-			return size, fmt.Errorf("writing the snapshot: %w", err)
-		}
+	defer func() { _ = stream.Close() }()
+	size, err := io.Copy(w, stream)
+	if err != nil {
+		return size, fmt.Errorf("copying the snapshot of etcd at %s: %w", e.Address, err)
 	}
+	return size, nil
+}
+
+// snapshotStream reads a snapshot off a connection. It ends with io.EOF only where etcd ended it.
+type snapshotStream struct {
+	stream grpc.ServerStreamingClient[pb.SnapshotResponse]
+	cancel context.CancelFunc
+	// part is what is left of the last message, and err what followed it.
+	part []byte
+	err  error
+}
+
+// openSnapshot asks for a snapshot, and waits for its first part: only then is it known that etcd gives one.
+func openSnapshot(ctx context.Context, conn grpc.ClientConnInterface) (*snapshotStream, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := pb.NewMaintenanceClient(conn).Snapshot(ctx, &pb.SnapshotRequest{})
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	s := &snapshotStream{stream: stream, cancel: cancel}
+	if s.receive(); s.err != nil && !errors.Is(s.err, io.EOF) {
+		cancel()
+		return nil, s.err
+	}
+	return s, nil
+}
+
+func (s *snapshotStream) receive() {
+	m, err := s.stream.Recv()
+	s.err = err
+	if err == nil {
+		s.part = m.Blob
+	}
+}
+
+// Read implements io.Reader.
+func (s *snapshotStream) Read(p []byte) (int, error) {
+	for len(s.part) == 0 {
+		if s.err != nil {
+			return 0, s.err
+		}
+		s.receive()
+	}
+	n := copy(p, s.part)
+	s.part = s.part[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (s *snapshotStream) Close() error {
+	s.cancel()
+	return nil
 }

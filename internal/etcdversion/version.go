@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 )
 
-// Default is the version a cluster gets whose spec names none.
-const Default = "3.6.16"
+// Default is the version of a cluster whose spec names none.
+const Default = v1beta2.DefaultEtcdVersion
 
 // Version is a released version of etcd.
 type Version struct {

@@ -17,14 +17,15 @@ import (
 	"time"
 
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
+	"github.com/etcd-operator/etcd-operator/internal/stall"
 )
 
-// Fetch is the program of the first init container of a member that is made of a
+// Fetch is the program of the first init container of a member that is created from a
 // snapshot. It brings the snapshot onto the member's volume, and this very program to
 // where the next container, which is of etcd's image, finds it. Init containers run
 // again when their pod's node was restarted, so that it does nothing that is done.
 type Fetch struct {
-	// Identity tells what the member is.
+	// Identity is what the member is.
 	Identity Identity
 	// Snapshot is the file that the snapshot is written to.
 	Snapshot string
@@ -58,8 +59,8 @@ func (f *Fetch) Run(ctx context.Context) error {
 	if done, err := f.Identity.isFilled(f.Log); done || err != nil {
 		return err
 	}
-	if f.isThere() {
-		logf(f.Log, "the snapshot is there already")
+	if f.isComplete() {
+		logf(f.Log, "the snapshot has been fetched already")
 		return nil
 	}
 	end := time.Now().Add(f.Patience)
@@ -81,8 +82,8 @@ func (f *Fetch) Run(ctx context.Context) error {
 	}
 }
 
-// isThere reports whether an earlier run has brought the whole snapshot.
-func (f *Fetch) isThere() bool {
+// isComplete reports whether an earlier run has fetched the snapshot.
+func (f *Fetch) isComplete() bool {
 	if f.SHA256 == "" {
 		return false // a member's data goes on: what is fetched now is newer
 	}
@@ -97,7 +98,7 @@ func (f *Fetch) isThere() bool {
 }
 
 // attempt fetches the snapshot into a file of another name, which becomes the right one
-// when it is whole.
+// when it is complete.
 func (f *Fetch) attempt(ctx context.Context) error {
 	part := f.Snapshot + ".part"
 	file, err := os.Create(part)
@@ -107,7 +108,7 @@ func (f *Fetch) attempt(ctx context.Context) error {
 	defer func() { _ = file.Close() }()
 	started := time.Now()
 	sum := sha256.New()
-	p := &progress{log: f.Log, of: f.Size, said: started}
+	p := &progress{log: f.Log, of: f.Size, logged: started}
 	size, err := f.Copy(ctx, io.MultiWriter(file, sum, p))
 	if err != nil {
 		return fmt.Errorf("fetching the snapshot: %w", err)
@@ -115,8 +116,8 @@ func (f *Fetch) attempt(ctx context.Context) error {
 	if err := f.check(size, hex.EncodeToString(sum.Sum(nil))); err != nil {
 		return err
 	}
-	// It need not be safe on the disk: the data directory is made of it at once, and what is found after a
-	// power cut is believed by its sum only.
+	// It need not be safe on the disk: the data directory is created from it at once, and what is found after a
+	// power cut is trusted by its sum only.
 	if err := errors.Join(file.Close(), os.Rename(part, f.Snapshot)); err != nil {
 		return fmt.Errorf("writing the snapshot onto the volume: %w", err)
 	}
@@ -134,19 +135,19 @@ func (f *Fetch) check(size int64, sum string) error {
 	return nil
 }
 
-// progress says how far it is, now and then.
+// progress logs how far it is, now and then.
 type progress struct {
-	log  io.Writer
-	have int64
-	of   int64
-	said time.Time
+	log    io.Writer
+	have   int64
+	of     int64
+	logged time.Time
 }
 
 func (p *progress) Write(b []byte) (int, error) {
-	const now = 5 * time.Second
+	const interval = 5 * time.Second
 	p.have += int64(len(b))
-	if time.Since(p.said) > now {
-		p.said = time.Now()
+	if time.Since(p.logged) > interval {
+		p.logged = time.Now()
 		logf(p.log, "%d of %d bytes", p.have, p.of)
 	}
 	return len(b), nil
@@ -176,15 +177,15 @@ func copyProgram(from, to string) (err error) {
 	return errors.Join(err, out.Close())
 }
 
-// silence is how long the restore operator may send nothing in the middle of a snapshot.
+// silence is how long the restore operator may send nothing.
 const silence = 2 * time.Minute
 
 // overHTTPS fetches from a server that gives the snapshot to whoever has the ticket. One that
 // falls silent is given up.
 func overHTTPS(client *http.Client, url, token string, silence time.Duration) copier {
 	return func(ctx context.Context, w io.Writer) (int64, error) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
+		ctx, guard := stall.Watch(ctx, "the restore operator", silence)
+		defer guard.Stop()
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
 			return 0, finalError{err}
@@ -192,38 +193,21 @@ func overHTTPS(client *http.Client, url, token string, silence time.Duration) co
 		request.Header.Set("Authorization", "Bearer "+token)
 		response, err := client.Do(request)
 		if err != nil {
-			return 0, err
+			return 0, guard.Cause(err)
 		}
 		defer func() { _ = response.Body.Close() }()
 		if response.StatusCode != http.StatusOK {
-			const most = 300
-			said, _ := io.ReadAll(io.LimitReader(response.Body, most))
-			err := fmt.Errorf("the restore operator answers %s: %s", response.Status, said)
+			const limit = 300
+			text, _ := io.ReadAll(io.LimitReader(response.Body, limit))
+			err := fmt.Errorf("the restore operator answers %s: %s", response.Status, text)
 			if response.StatusCode < http.StatusInternalServerError && response.StatusCode != http.StatusTooManyRequests {
 				return 0, finalError{err}
 			}
 			return 0, err
 		}
-		silent := time.AfterFunc(silence, func() { cancel(fmt.Errorf("the restore operator sent nothing for %s", silence)) })
-		defer silent.Stop()
-		size, err := io.Copy(w, &heard{response.Body, func() { silent.Reset(silence) }})
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return size, err
+		size, err := io.Copy(w, guard.Reader(response.Body))
+		return size, guard.Cause(err)
 	}
-}
-
-// heard tells of everything that comes.
-type heard struct {
-	from io.Reader
-	tell func()
-}
-
-func (h *heard) Read(p []byte) (int, error) {
-	n, err := h.from.Read(p)
-	h.tell()
-	return n, err
 }
 
 // fromMember fetches the data of a member that is still there.

@@ -49,7 +49,7 @@ func newPod(t *testing.T) *pod {
 	p.write("annotations", `etcd.version="3.6.16"`)
 	p.args = []string{
 		"-data-dir=" + p.path("data"), "-annotations-file=" + p.path("annotations"), "-joined-annotation=" + startKey,
-		"-snapshot=" + p.path("snapshot"), "-termination-log=" + p.path("said"),
+		"-snapshot=" + p.path("snapshot"), "-termination-log=" + p.path("output"),
 	}
 	return p
 }
@@ -78,16 +78,16 @@ func (p *pod) has(name string) bool {
 }
 
 // run runs one of the programs and returns its exit code and what it leaves for the kubelet.
-func (p *pod) run(program string, args ...string) (code int, said string) {
+func (p *pod) run(program string, args ...string) (code int, output string) {
 	p.Helper()
-	_ = os.Remove(p.path("said"))
+	_ = os.Remove(p.path("output"))
 	var out bytes.Buffer
 	code = Main(p.Context(), append(append([]string{program}, p.args...), args...), &out, &out)
 	p.Log(out.String())
-	if p.has("said") {
-		said = p.read("said")
+	if p.has("output") {
+		output = p.read("output")
 	}
-	return code, said
+	return code, output
 }
 
 // server gives the content to whoever has the token, as the restore operator does.
@@ -113,7 +113,7 @@ func (p *pod) server(content string, answer func(w http.ResponseWriter, turn int
 	}
 }
 
-// newAuthority is the certificate of an authority that has signed nothing. It is made anew, because all
+// newAuthority is the certificate of an authority that has signed nothing. It is generated each time, because all
 // servers of httptest have the same certificate.
 func (p *pod) newAuthority() string {
 	p.Helper()
@@ -135,8 +135,8 @@ func (p *pod) newAuthority() string {
 
 func TestTheSnapshotIsFetchedWithTheTicketAndTheProgramIsLeftForTheNext(t *testing.T) {
 	p := newPod(t)
-	if code, said := p.run(ProgramFetch, p.server("a snapshot", nil)...); code != 0 {
-		t.Fatalf("exit code %d: %s", code, said)
+	if code, output := p.run(ProgramFetch, p.server("a snapshot", nil)...); code != 0 {
+		t.Fatalf("exit code %d: %s", code, output)
 	}
 	if got := p.read("snapshot"); got != "a snapshot" {
 		t.Errorf("the snapshot is %q", got)
@@ -152,8 +152,8 @@ func TestTheSnapshotIsFetchedWithTheTicketAndTheProgramIsLeftForTheNext(t *testi
 	}
 	// A second run, after a restart of the node, asks nobody.
 	args := p.server("a snapshot", func(http.ResponseWriter, int) bool { t.Error("asked again"); return false })
-	if code, said := p.run(ProgramFetch, args...); code != 0 {
-		t.Fatalf("again: exit code %d: %s", code, said)
+	if code, output := p.run(ProgramFetch, args...); code != 0 {
+		t.Fatalf("again: exit code %d: %s", code, output)
 	}
 }
 
@@ -179,15 +179,15 @@ func TestWhatIsNotTheSnapshotIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPod(t)
-			code, said := p.run(ProgramFetch, tc.change(p, p.server("a snapshot", nil))...)
-			if code != 1 || !strings.Contains(said, tc.want) {
-				t.Errorf("exit code %d: %s", code, said)
+			code, output := p.run(ProgramFetch, tc.change(p, p.server("a snapshot", nil))...)
+			if code != 1 || !strings.Contains(output, tc.want) {
+				t.Errorf("exit code %d: %s", code, output)
 			}
 			if p.has("snapshot") {
 				t.Error("a snapshot is left that is none")
 			}
-			if strings.Contains(said, "s3cret") {
-				t.Error("the token is told")
+			if strings.Contains(output, "s3cret") {
+				t.Error("the token is revealed")
 			}
 		})
 	}
@@ -202,8 +202,8 @@ func TestTheTokenIsGivenToNobodyElse(t *testing.T) {
 		w.WriteHeader(http.StatusFound)
 		return true
 	})
-	if code, said := p.run(ProgramFetch, args...); code != 1 || !strings.Contains(said, "302") {
-		t.Errorf("exit code %d: %s", code, said)
+	if code, output := p.run(ProgramFetch, args...); code != 1 || !strings.Contains(output, "302") {
+		t.Errorf("exit code %d: %s", code, output)
 	}
 }
 
@@ -221,8 +221,8 @@ func TestATransferThatBreaksOffIsTriedAgain(t *testing.T) {
 		}
 		return true
 	})
-	if code, said := p.run(ProgramFetch, args...); code != 0 || p.read("snapshot") != "a snapshot" {
-		t.Errorf("exit code %d: %s", code, said)
+	if code, output := p.run(ProgramFetch, args...); code != 0 || p.read("snapshot") != "a snapshot" {
+		t.Errorf("exit code %d: %s", code, output)
 	}
 }
 
@@ -244,11 +244,11 @@ func TestAMemberWithDataIsNotFilledAgain(t *testing.T) {
 	p.write("data/member/wal/0-0.wal", "")
 	p.write("annotations", startKey+`="true"`)
 	// The ticket is gone long since.
-	if code, said := p.run(ProgramFetch, "-program="+p.path("gate"), "-url=https://gone", "-ticket="+p.path("gone")); code != 0 {
-		t.Fatalf("fetch: exit code %d: %s", code, said)
+	if code, output := p.run(ProgramFetch, "-program="+p.path("gate"), "-url=https://gone", "-ticket="+p.path("gone")); code != 0 {
+		t.Fatalf("fetch: exit code %d: %s", code, output)
 	}
-	if code, said := p.run(ProgramRestore); code != 0 {
-		t.Fatalf("restore: exit code %d: %s", code, said)
+	if code, output := p.run(ProgramRestore); code != 0 {
+		t.Fatalf("restore: exit code %d: %s", code, output)
 	}
 }
 
@@ -256,8 +256,8 @@ func TestAMemberThatWasStartedAndLostItsDataIsNotFilledAgain(t *testing.T) {
 	p := newPod(t)
 	p.write("annotations", startKey+`="true"`)
 	for program, args := range map[string][]string{ProgramFetch: p.server("a snapshot", nil), ProgramRestore: nil} {
-		if code, said := p.run(program, args...); code != ExitDataLost {
-			t.Errorf("%s: exit code %d: %s", program, code, said)
+		if code, output := p.run(program, args...); code != ExitDataLost {
+			t.Errorf("%s: exit code %d: %s", program, code, output)
 		}
 	}
 	if p.has("data") || p.has("snapshot") {
@@ -292,9 +292,9 @@ func TestTheDataOfASurvivorIsFetchedFromIt(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	p := newPod(t)
-	code, said := p.run(ProgramFetch, "-program="+p.path("gate"), "-member=http://"+listener.Addr().String(), "-patience=5s")
+	code, output := p.run(ProgramFetch, "-program="+p.path("gate"), "-member=http://"+listener.Addr().String(), "-patience=5s")
 	if code != 0 || p.read("snapshot") != "a member's data" {
-		t.Errorf("exit code %d: %s", code, said)
+		t.Errorf("exit code %d: %s", code, output)
 	}
 }
 
@@ -367,9 +367,9 @@ func TestTheOperatorReadsWhatTheRestoreSaid(t *testing.T) {
 	p := newPod(t)
 	p.write("data/member/wal/0-0.wal", "")
 	p.write("data.restored", `{"revisionBumped":5}`)
-	code, said := p.run(ProgramRestore)
-	if done, err := ParseRestored(said); code != 0 || err != nil || done.RevisionBumped != 5 {
-		t.Errorf("exit code %d: %s: %+v, %v", code, said, done, err)
+	code, output := p.run(ProgramRestore)
+	if done, err := ParseRestored(output); code != 0 || err != nil || done.RevisionBumped != 5 {
+		t.Errorf("exit code %d: %s: %+v, %v", code, output, done, err)
 	}
 }
 

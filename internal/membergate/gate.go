@@ -13,11 +13,11 @@
 //     of all members it has to know, and for those before it to answer: etcd asks
 //     every peer when it joins, and waits seven seconds for one that listens but
 //     does not answer, which is what two that join at the same moment do.
-//   - A member that was made of a snapshot waits, with its data, until the operator
-//     says that nothing of the cluster before it runs any more. Its gate is in the
-//     container of etcd, and becomes etcd.
+//   - A member that is created from a snapshot waits, with its data, until the operator
+//     reports that nothing of the previous incarnation of its cluster runs any more. Its
+//     gate is in the container of etcd, and becomes etcd.
 //
-// As Fetch and Restore it makes the data of such a member, and as Join it lets a member get
+// As Fetch and Restore it creates the data of such a member, and as Join it lets a member get
 // its data from its leader.
 package membergate
 
@@ -68,7 +68,7 @@ type Gate struct {
 	// Before are the peer URLs of the members which have to answer first.
 	Before []string
 	// HoldTimeout limits the wait for Peers and for Before: when one of them
-	// is gone for good, etcd itself or the operator has to deal with it.
+	// does not come back, etcd itself or the operator has to deal with it.
 	HoldTimeout time.Duration
 
 	// Resolve looks a name up.
@@ -82,7 +82,7 @@ type Gate struct {
 	Log io.Writer
 }
 
-// ErrDataLost says that the member joined earlier and its data is gone.
+// ErrDataLost is the error of a member that joined earlier and has lost its data.
 var ErrDataLost = errors.New("this member has joined its cluster before, but its data directory is empty: it must not start again under its old identity, the operator has to replace it")
 
 // Run returns when etcd may start, or becomes etcd.
@@ -138,7 +138,7 @@ func (g *Gate) waitForOthers(ctx context.Context) {
 }
 
 // hasBegun reports whether a member is past the moment at which it listens without answering:
-// it answers, or is known to the others by its name, which it tells them later than that.
+// it answers, or is known to the others by its name, which it publishes later than that.
 func (g *Gate) hasBegun(ctx context.Context, peerURL string) error {
 	err := g.askVersion(ctx, peerURL)
 	if err == nil {
@@ -180,8 +180,8 @@ func hasData(dir string) (bool, error) {
 }
 
 // isData judges what was found in the folder of the log. That a member has no data lets it be given up, and its
-// volume be deleted: what cannot be read is not taken for nothing. What belongs to somebody else is there: etcd
-// makes its folder so that nobody but its own user sees what is in it, and may run as another one than this
+// volume be deleted: what cannot be read does not count as nothing. What belongs to another user is there: etcd
+// creates its folder so that nobody but its own user sees what is in it, and may run as another one than this
 // program does.
 func isData(names []string, err error) (bool, error) {
 	switch {
@@ -195,8 +195,8 @@ func isData(names []string, err error) (bool, error) {
 	return slices.ContainsFunc(names, func(name string) bool { return filepath.Ext(name) == ".wal" }), nil
 }
 
-// waitForStart waits for the operator's word, for as long as it takes: without it another
-// cluster of the same object may be running.
+// waitForStart waits for the operator's permission, for as long as it takes: without it the
+// previous incarnation of the cluster may be running.
 func (g *Gate) waitForStart(ctx context.Context) error {
 	if g.StartAnnotation == "" {
 		return nil
@@ -204,7 +204,7 @@ func (g *Gate) waitForStart(ctx context.Context) error {
 	return g.poll(ctx, "the operator to let this member start", func(context.Context) error {
 		ok, err := annotated(g.AnnotationsFile, g.StartAnnotation)
 		if err == nil && !ok {
-			err = errors.New("members of the cluster before are still there, or not known to be gone")
+			err = errors.New("members of the previous incarnation are still running, or may be")
 		}
 		return err
 	})
@@ -252,7 +252,7 @@ func (g *Gate) hold(ctx context.Context, what string, ask func(context.Context) 
 }
 
 func (g *Gate) poll(ctx context.Context, what string, ask func(context.Context) error) error {
-	var said string
+	var logged string
 	for {
 		attempt, cancel := context.WithTimeout(ctx, 2*time.Second)
 		err := ask(attempt)
@@ -260,8 +260,8 @@ func (g *Gate) poll(ctx context.Context, what string, ask func(context.Context) 
 		if err == nil {
 			return nil
 		}
-		if said != err.Error() {
-			said = err.Error()
+		if logged != err.Error() {
+			logged = err.Error()
 			g.logf("waiting for %s: %v", what, err)
 		}
 		select {

@@ -233,9 +233,9 @@ func TestMainTellsTheKubeletWhy(t *testing.T) {
 	if code != ExitDataLost {
 		t.Fatalf("exit code %d, want %d (%s)", code, ExitDataLost, stderr.String())
 	}
-	said, err := os.ReadFile(termination)
-	if err != nil || !strings.Contains(string(said), "data directory is empty") {
-		t.Fatalf("termination log %q, %v", said, err)
+	output, err := os.ReadFile(termination)
+	if err != nil || !strings.Contains(string(output), "data directory is empty") {
+		t.Fatalf("termination log %q, %v", output, err)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // Join is what a member begins with that gets its data as a snapshot of its leader's. It runs in the
 // container of etcd, lets etcd run until it has that data, and then becomes etcd itself.
 //
-// A new member tells its cluster its name before it serves anybody, and waits until it finds
+// A new member publishes its name to its cluster before it serves anybody, and waits until it finds
 // that request in the log. Where it gets a snapshot, the request is mostly in there: the leader
 // of a cluster that has nothing else to do sends the snapshot because of it. Such a member waits
 // in vain until it asks again, seven seconds later. One that is started again, with its data,
@@ -33,7 +33,7 @@ type Join struct {
 	Metrics string
 	// Command is etcd's command line.
 	Command []string
-	// Patience is how long etcd may take to end when it is told to.
+	// Patience is how long etcd may take to end when it is asked to.
 	Patience time.Duration
 	// Become replaces this process by the command line.
 	Become func(command []string) error
@@ -64,12 +64,12 @@ func (j *Join) Run(ctx context.Context) error {
 	return j.Become(j.Command)
 }
 
-// getData returns when the member has data of its cluster's, or has ended by itself: what is wrong
-// then, it will say again.
+// getData returns when the member has data of its cluster's, or has ended by itself: it will report
+// again what is wrong then.
 func (j *Join) getData(ctx context.Context) error {
 	j.Gate.waitForOthers(ctx)
 	started := time.Now()
-	command := exec.Command(j.Command[0], j.Command[1:]...) //nolint:noctx // it is told to end, not killed
+	command := exec.Command(j.Command[0], j.Command[1:]...) //nolint:noctx // it is asked to end, not killed
 	command.Stdout, command.Stderr = j.Output, j.Output
 	if err := command.Start(); err != nil {
 		return fmt.Errorf("starting etcd: %w", err)
@@ -97,7 +97,7 @@ func (j *Join) getData(ctx context.Context) error {
 // end lets etcd end as it does when its pod goes.
 func (j *Join) end(command *exec.Cmd, ended <-chan error) error {
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("telling etcd to end: %w", err)
+		return fmt.Errorf("asking etcd to end: %w", err)
 	}
 	select {
 	case <-ended:
@@ -109,7 +109,7 @@ func (j *Join) end(command *exec.Cmd, ended <-chan error) error {
 	return nil
 }
 
-// hasApplied reports whether etcd has taken over anything of its cluster's log or data.
+// hasApplied reports whether etcd has applied anything of its cluster's log or data.
 func (j *Join) hasApplied(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -16,11 +16,11 @@ import (
 	"strings"
 )
 
-// Restore is the program of the second init container of a member that is made of a
-// snapshot. It runs in the image of the cluster's etcd, and lets the tool in there make
+// Restore is the program of the second init container of a member that is created from a
+// snapshot. It runs in the image of the cluster's etcd, and lets the tool in there create
 // the data directory: only that is sure to write what this version of etcd reads.
 type Restore struct {
-	// Identity tells what the member is.
+	// Identity is what the member is.
 	Identity Identity
 	// Snapshot is the file that Fetch has written.
 	Snapshot string
@@ -32,11 +32,11 @@ type Restore struct {
 	// BumpRevision is by how much the revision is raised.
 	BumpRevision int64
 
-	// Log gets a line for each thing that happens, and all that the tool says.
+	// Log gets a line for each thing that happens, and the output of the tool.
 	Log io.Writer
 }
 
-// Restored is what Restore tells the operator, as its container's last message.
+// Restored is the result of Restore, which the operator reads as its container's termination message.
 type Restored struct {
 	// RevisionBumped is by how much the revision was raised.
 	RevisionBumped int64 `json:"revisionBumped"`
@@ -46,12 +46,12 @@ type Restored struct {
 func ParseRestored(message string) (Restored, error) {
 	var r Restored
 	if err := json.Unmarshal([]byte(message), &r); err != nil {
-		return r, fmt.Errorf("reading what the restore said: %w", err)
+		return r, fmt.Errorf("reading the result of the restore: %w", err)
 	}
 	return r, nil
 }
 
-// Run returns when the data directory is whole.
+// Run returns when the data directory is complete.
 func (r *Restore) Run(ctx context.Context) (Restored, error) {
 	note := r.Identity.DataDir + ".restored"
 	filled, err := r.Identity.isFilled(r.Log)
@@ -76,7 +76,7 @@ func (r *Restore) Run(ctx context.Context) (Restored, error) {
 	if err := r.finish(note, unfinished, done); err != nil {
 		return Restored{}, fmt.Errorf("putting the data directory into its place: %w", err)
 	}
-	logf(r.Log, "the data directory is whole; the revision was raised by %d", done.RevisionBumped)
+	logf(r.Log, "the data directory is complete; the revision was raised by %d", done.RevisionBumped)
 	return done, nil
 }
 
@@ -130,11 +130,11 @@ func (r *Restore) restore(ctx context.Context, tool, into string) (Restored, err
 		}
 	}
 	logf(r.Log, "%s %s", tool, strings.Join(args, " "))
-	var said bytes.Buffer
+	var output bytes.Buffer
 	command := r.command(ctx, tool, args...)
-	command.Stdout, command.Stderr = r.Log, io.MultiWriter(r.Log, &said)
+	command.Stdout, command.Stderr = r.Log, io.MultiWriter(r.Log, &output)
 	if err := command.Run(); err != nil {
-		return Restored{}, fmt.Errorf("etcd's own tool does not restore the snapshot: %w: %s", err, lastLine(said.String()))
+		return Restored{}, fmt.Errorf("etcd's own tool cannot restore the snapshot: %w: %s", err, lastLine(output.String()))
 	}
 	return done, nil
 }
@@ -149,7 +149,7 @@ func (r *Restore) canBump(ctx context.Context, tool string) bool {
 
 func (r *Restore) command(ctx context.Context, tool string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, tool, args...)
-	// Before 3.4 etcdctl speaks the API of etcd 2 unless told otherwise.
+	// Before 3.4 etcdctl speaks the API of etcd 2 unless configured otherwise.
 	command.Env = append(os.Environ(), "ETCDCTL_API=3")
 	return command
 }

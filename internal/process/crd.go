@@ -26,7 +26,7 @@ import (
 const servedPoll = 500 * time.Millisecond
 
 // awaitCRD returns when the API server serves a kind. It installs the CRD first,
-// unless the user said that others do. Until then readiness says what is missing;
+// unless the user has turned that off. Until then /readyz reports what is missing;
 // only the end of ctx is an error.
 func awaitCRD(ctx context.Context, cfg *rest.Config, crd *apiextensionsv1.CustomResourceDefinition, s Settings, ready *readiness, logger logr.Logger) error {
 	waiting := func(reason string) { ready.waitFor(fmt.Sprintf("the CRD %s: %s", crd.Name, reason)) }
@@ -36,12 +36,12 @@ func awaitCRD(ctx context.Context, cfg *rest.Config, crd *apiextensionsv1.Custom
 			return err
 		}
 	}
-	said := ""
+	logged := ""
 	return awaitServed(ctx, cfg, crd, func(reason string) {
 		waiting(reason)
-		if reason != said {
-			logger.Info("Waiting for the definition", "crd", crd.Name, "reason", reason)
-			said = reason
+		if reason != logged {
+			logger.Info("Waiting for the CRD", "crd", crd.Name, "reason", reason)
+			logged = reason
 		}
 	})
 }

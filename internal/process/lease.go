@@ -29,8 +29,7 @@ const (
 	retryPeriod   = 500 * time.Millisecond
 )
 
-// lease is a Lease lock that spares the API server renewals which are not due yet, and says who else
-// holds it.
+// lease is a Lease lock that spares the API server renewals that are not due yet, and logs who else holds it.
 type lease struct {
 	resourcelock.Interface
 	clock   clock.PassiveClock
@@ -42,7 +41,7 @@ type lease struct {
 // newLease is the lock for the leadership of the operator called name.
 //
 // The identity is the pod's name without a random part: a container that crashed
-// and was restarted in its pod finds the lease its own and goes on at once, where
+// and was restarted in its pod still holds the lease and continues at once, where
 // a new identity would have to wait until the old one's 15 s are over. Two pods of
 // a Deployment never have the same name.
 func newLease(cfg *rest.Config, namespace, name, podName string, logger logr.Logger) (resourcelock.Interface, error) {
@@ -64,9 +63,8 @@ func newLease(cfg *rest.Config, namespace, name, podName string, logger logr.Log
 	}, nil
 }
 
-// Get implements resourcelock.Interface. A standby does nothing for its objects: it says once for whom it
-// stands by, so that an operator which was meant to lead, and shares the Lease with another by mistake, is
-// not silent.
+// Get implements resourcelock.Interface. A standby logs once who leads, so that an operator that was meant to
+// lead, and shares the Lease with another by mistake, is not silent.
 func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
 	if err != nil {
@@ -75,7 +73,7 @@ func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 	if holder := record.HolderIdentity; holder != l.holder {
 		l.holder = holder
 		if holder != "" && holder != l.Identity() {
-			l.logger.Info("standing by: another pod leads, and this one does nothing until that one ends", "leader", holder, "lease", l.Describe())
+			l.logger.Info("standing by: another pod leads; this one takes over when that one ends", "leader", holder, "lease", l.Describe())
 		}
 	}
 	return record, raw, nil

@@ -26,7 +26,7 @@ type leaseFixture struct {
 	clock  *clocktesting.FakePassiveClock
 	writes int
 	fail   error    // returned by the next writes
-	said   []string // lines of the log
+	logged []string // lines of the log
 }
 
 func newLeaseFixture(t *testing.T) *leaseFixture {
@@ -44,7 +44,7 @@ func newLeaseFixture(t *testing.T) *leaseFixture {
 			LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
 		},
 		clock:  f.clock,
-		logger: funcr.New(func(_, args string) { f.said = append(f.said, args) }, funcr.Options{}),
+		logger: funcr.New(func(_, args string) { f.logged = append(f.logged, args) }, funcr.Options{}),
 	}
 	if err := f.Create(t.Context(), held("me")); err != nil {
 		t.Fatal(err)
@@ -115,8 +115,8 @@ func TestAStandbySaysOnceForWhomItStandsBy(t *testing.T) {
 			}
 		}
 	}
-	if len(f.said) != 2 || !strings.Contains(f.said[0], `"leader"="other" "lease"="ns/some-operator"`) || !strings.Contains(f.said[1], `"leader"="third"`) {
-		t.Errorf("it says %q", f.said)
+	if len(f.logged) != 2 || !strings.Contains(f.logged[0], `"leader"="other" "lease"="ns/some-operator"`) || !strings.Contains(f.logged[1], `"leader"="third"`) {
+		t.Errorf("it logs %q", f.logged)
 	}
 }
 

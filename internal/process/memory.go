@@ -39,7 +39,7 @@ func limitMemory(logger logr.Logger, root fs.FS, getenv func(string) string) {
 		// The rest is for what Go does not count.
 		soft := limit / 10 * 9
 		debug.SetMemoryLimit(soft)
-		logger.Info("memory limit found", "bytes", limit, "softLimitBytes", soft)
+		logger.Info("Respecting the memory limit of the container", "bytes", limit, "softLimitBytes", soft)
 	}
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(limitedGCPercent)

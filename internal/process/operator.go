@@ -10,8 +10,7 @@
 //	flags, environment ──▶ HTTP on -listen-addr ──▶ own CRD ──▶ caches ──▶ standby ──▶ leader
 //	                       /healthz is 200                      /readyz turns 200
 //
-// The HTTP server comes first, so that from the first second /readyz says in words
-// what the process is waiting for.
+// The HTTP server comes first, so that /readyz reports from the beginning what the process is waiting for.
 package process
 
 import (
@@ -42,9 +41,10 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
-// Exit codes. A wrong command line is told apart from a failure at work, because
+// Exit codes. A wrong command line is distinguished from a failure at work, because
 // only the first is for the person who wrote the manifest to correct.
 const (
 	exitOK     = 0
@@ -52,8 +52,7 @@ const (
 	exitUsage  = 2
 )
 
-// stopPatience is how long the controllers get to finish what they are doing
-// after SIGTERM. It is half of the 30 s that Kubernetes gives a pod by default,
+// stopPatience is how long the controllers have to finish their work after SIGTERM. It is half of the 30 s that Kubernetes gives a pod by default,
 // which leaves time to hand the lease over.
 const stopPatience = 15 * time.Second
 
@@ -65,6 +64,10 @@ type Operator struct {
 	Summary string
 	// ListenAddr is the default of -listen-addr.
 	ListenAddr string
+	// MetricsAddr is the default of -metrics-addr.
+	MetricsAddr string
+	// MayServeAll says that there is the flag -serve-unannotated.
+	MayServeAll bool
 	// CRD is the definition that this operator creates and upgrades.
 	CRD *apiextensionsv1.CustomResourceDefinition
 	// AlsoCRDs are definitions of other operators that this one cannot do without. It creates and
@@ -76,6 +79,9 @@ type Operator struct {
 	Flags func(*flag.FlagSet)
 	// CacheByObject narrows what the caches hold, by kind. It may be nil.
 	CacheByObject map[client.Object]cache.ByObject
+	// CoreEvents says that the operator writes events of the core API group, as the original did, and has
+	// no right to write those of events.k8s.io.
+	CoreEvents bool
 	// Setup adds the controllers to the manager. It may be nil.
 	Setup func(context.Context, ctrl.Manager, Settings) error
 }
@@ -106,8 +112,8 @@ func (o Operator) Run(ctx context.Context, args []string, getenv func(string) st
 		return exitUsage
 	}
 
-	logger := setUpLogs(stderr, settings.logLevel)
-	logger.Info("starting", "operator", o.Name, "version", version, "gitSHA", gitSHA,
+	logger := setUpLogs(stderr, settings)
+	logger.Info("Starting", "operator", o.Name, "version", version, "gitSHA", gitSHA,
 		"namespace", settings.Namespace, "pod", settings.PodName, "clusterWide", settings.ClusterWide)
 	limitMemory(logger, os.DirFS("/"), getenv)
 
@@ -117,20 +123,17 @@ func (o Operator) Run(ctx context.Context, args []string, getenv func(string) st
 		return exitUsage
 	}
 	if err := o.serve(ctx, cfg, settings, logger); err != nil {
-		logger.Error(err, "stopping because of an error")
+		logger.Error(err, "Stopping because of an error")
 		return exitFailed
 	}
-	logger.Info("stopped")
+	logger.Info("Stopped")
 	return exitOK
 }
 
 // serve answers HTTP and does the operator's work until ctx ends.
 func (o Operator) serve(ctx context.Context, cfg *rest.Config, s Settings, logger logr.Logger) error {
 	ready := newReadiness()
-	server, err := metricsserver.NewServer(metricsserver.Options{
-		BindAddress:   s.ListenAddr,
-		ExtraHandlers: ready.handlers(),
-	}, cfg, nil)
+	servers, err := newServers(cfg, s, ready, logger)
 	if err != nil {
 		return fmt.Errorf("preparing the HTTP server: %w", err)
 	}
@@ -138,12 +141,9 @@ func (o Operator) serve(ctx context.Context, cfg *rest.Config, s Settings, logge
 	// HTTP outlives the work, so that a process which is finishing can still be asked.
 	httpCtx, stopHTTP := context.WithCancel(context.WithoutCancel(ctx))
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := server.Start(httpCtx); err != nil {
-			return fmt.Errorf("serving HTTP on -listen-addr %s: %w", s.ListenAddr, err)
-		}
-		return nil
-	})
+	for _, serve := range servers {
+		group.Go(func() error { return serve(httpCtx) })
+	}
 	group.Go(func() error {
 		defer stopHTTP()
 		return o.work(ctx, cfg, s, ready, logger)
@@ -154,6 +154,9 @@ func (o Operator) serve(ctx context.Context, cfg *rest.Config, s Settings, logge
 // work brings the CRD into place and then runs the controllers until ctx ends or
 // the leadership is lost.
 func (o Operator) work(ctx context.Context, cfg *rest.Config, s Settings, ready *readiness, logger logr.Logger) error {
+	if err := awaitKubernetes(ctx, cfg, ready, logger); err != nil {
+		return unlessEnded(ctx, err)
+	}
 	for _, crd := range append([]*apiextensionsv1.CustomResourceDefinition{o.CRD}, o.AlsoCRDs...) {
 		if err := awaitCRD(ctx, cfg, crd, s, ready, logger); err != nil {
 			return unlessEnded(ctx, err)
@@ -169,6 +172,13 @@ func (o Operator) work(ctx context.Context, cfg *rest.Config, s Settings, ready 
 		if err := o.Setup(ctx, mgr, s); err != nil {
 			return unlessEnded(ctx, fmt.Errorf("setting up the controllers: %w", err))
 		}
+	}
+	warn, err := o.warner(mgr, s)
+	if err != nil {
+		return err
+	}
+	if err := scope.Report(mgr, s.Scope(), o.Kind, warn); err != nil {
+		return err
 	}
 	if err := mgr.Add(everyReplica(func(ctx context.Context) error {
 		// The informer exists from here on, also where no controller watches the kind.
@@ -247,9 +257,14 @@ func (f everyReplica) Start(ctx context.Context) error { return f(ctx) }
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (everyReplica) NeedLeaderElection() bool { return false }
 
-// setUpLogs makes one stream of JSON lines of our own logs and of those of the libraries.
-func setUpLogs(w io.Writer, level slog.Level) logr.Logger {
-	logger := logr.FromSlogHandler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+// setUpLogs makes one stream of lines of our own logs and of those of the libraries.
+func setUpLogs(w io.Writer, s Settings) logr.Logger {
+	options := &slog.HandlerOptions{Level: s.logLevel}
+	var handler slog.Handler = slog.NewJSONHandler(w, options)
+	if s.logFormat == logText {
+		handler = slog.NewTextHandler(w, options)
+	}
+	logger := logr.FromSlogHandler(handler)
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 	return logger

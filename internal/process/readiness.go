@@ -57,7 +57,7 @@ func (r *readiness) blocker(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, syncPatience)
 	defer cancel()
 	if !caches.WaitForCacheSync(ctx) {
-		return "the caches of the Kubernetes API are being filled; if this lasts, the log says which list or watch is refused"
+		return "the caches of the Kubernetes API are being filled; if this takes long, see the log for a list or watch that is refused"
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
 // The environment that the pod's manifest has to provide.
@@ -34,11 +35,40 @@ type Settings struct {
 	ClusterWide bool
 	// ListenAddr is where HTTP is served.
 	ListenAddr string
+	// MetricsAddr is where metrics are served in addition; empty for nowhere. With -metrics-secure they are served there only.
+	MetricsAddr string
+
+	serveUnannotated bool
+
+	metricsSecure  bool
+	metricsCertDir string
 
 	createCRD   bool
 	showVersion bool
 	logLevel    slog.Level
+	logFormat   logFormat
 }
+
+// logFormat is how log lines look.
+type logFormat string
+
+const (
+	logJSON logFormat = "json"
+	logText logFormat = "text"
+)
+
+// UnmarshalText implements encoding.TextUnmarshaler, for a flag.
+func (f *logFormat) UnmarshalText(text []byte) error {
+	switch given := logFormat(strings.ToLower(string(text))); given {
+	case logJSON, logText:
+		*f = given
+		return nil
+	}
+	return fmt.Errorf("%q is neither %s nor %s", text, logJSON, logText)
+}
+
+// MarshalText implements encoding.TextMarshaler, for the help.
+func (f logFormat) MarshalText() ([]byte, error) { return []byte(f), nil }
 
 // parse reads the command line. Where -h is given it prints the help and returns flag.ErrHelp.
 func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
@@ -49,11 +79,21 @@ func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
 
 	fs.StringVar(&s.ListenAddr, "listen-addr", o.ListenAddr, "`address` on which /metrics, /healthz and /readyz are served")
 	fs.BoolVar(&s.createCRD, "create-crd", true,
-		fmt.Sprintf("create or upgrade the CRD %s at start; with false, wait until somebody else has", o.CRD.Name))
+		fmt.Sprintf("create or upgrade the CRD %s at startup; with false, wait until it is installed", o.CRD.Name))
 	fs.BoolVar(&s.ClusterWide, "cluster-wide", false,
-		fmt.Sprintf("serve the objects of all namespaces that carry the annotation %s: %s, and no others",
+		fmt.Sprintf("serve the objects in all namespaces that have the annotation %s: %s, and no others",
 			v1beta2.AnnotationScope, v1beta2.AnnotationClusterWide))
-	fs.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "least `level` that is logged: DEBUG, INFO, WARN or ERROR")
+	if o.MayServeAll {
+		fs.BoolVar(&s.serveUnannotated, "serve-unannotated", false,
+			"with -cluster-wide, serve the objects in all namespaces that have no such annotation too; no other operator of the kind may run beside it")
+	}
+	fs.StringVar(&s.MetricsAddr, "metrics-addr", o.MetricsAddr,
+		"second `address` on which /metrics is served; empty for none. With -metrics-secure it is the only one, and by default "+secureMetricsAddr)
+	fs.BoolVar(&s.metricsSecure, "metrics-secure", false,
+		"serve /metrics on -metrics-addr only, over TLS, to whom Kubernetes allows get on the URL /metrics; create_role.sh --metrics-secure grants what this takes")
+	fs.StringVar(&s.metricsCertDir, "metrics-cert-dir", "", "`folder` with tls.crt and tls.key for -metrics-secure; without it, the certificate is self-signed")
+	fs.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "lowest `level` to log: DEBUG, INFO, WARN or ERROR")
+	fs.TextVar(&s.logFormat, "log-format", logJSON, "`format` of log lines: json or text")
 	fs.BoolVar(&s.showVersion, "version", false, "print the version and exit")
 	if o.Flags != nil {
 		o.Flags(fs)
@@ -67,8 +107,26 @@ func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
 		return s, err
 	case fs.NArg() > 0:
 		return s, fmt.Errorf("unexpected argument %q: there are only flags", fs.Arg(0))
+	case s.serveUnannotated && !s.ClusterWide:
+		return s, errors.New("-serve-unannotated needs -cluster-wide: without it, objects of the operator's own namespace are served that have no annotation")
+	case s.metricsCertDir != "" && !s.metricsSecure:
+		return s, errors.New("-metrics-cert-dir needs -metrics-secure: without it, metrics are served without TLS")
+	}
+	if s.metricsSecure && s.MetricsAddr == "" {
+		s.MetricsAddr = secureMetricsAddr
 	}
 	return s, nil
+}
+
+// Scope is which objects the operator serves.
+func (s Settings) Scope() scope.Scope {
+	switch {
+	case s.serveUnannotated:
+		return scope.All
+	case s.ClusterWide:
+		return scope.Annotated
+	}
+	return scope.Namespaced
 }
 
 func (o Operator) printHelp(fs *flag.FlagSet, w io.Writer) {
@@ -79,7 +137,7 @@ func (o Operator) printHelp(fs *flag.FlagSet, w io.Writer) {
 Environment:
   %s  (required) namespace of the operator's pod
   %s       (required) name of the operator's pod
-  KUBECONFIG        kubeconfig file for use outside of a cluster
+  KUBECONFIG        kubeconfig file, for use outside of Kubernetes
 `, namespaceEnv, podNameEnv)
 }
 

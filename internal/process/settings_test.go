@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
 // anOperator has all that the command line needs of an Operator.
@@ -33,7 +35,7 @@ func environment(vars map[string]string) func(string) string {
 }
 
 func TestTheCommandLineKeepsTheOriginalsSpellings(t *testing.T) {
-	defaults := Settings{ListenAddr: "0.0.0.0:8080", createCRD: true}
+	defaults := Settings{ListenAddr: "0.0.0.0:8080", createCRD: true, logFormat: logJSON}
 	for name, tc := range map[string]struct {
 		args []string
 		want func(*Settings)
@@ -43,8 +45,12 @@ func TestTheCommandLineKeepsTheOriginalsSpellings(t *testing.T) {
 		"a double dash":            {[]string{"--cluster-wide=true"}, func(s *Settings) { s.ClusterWide = true }},
 		"a CRD made by others":     {[]string{"-create-crd=false"}, func(s *Settings) { s.createCRD = false }},
 		"another address":          {[]string{"-listen-addr", "127.0.0.1:9"}, func(s *Settings) { s.ListenAddr = "127.0.0.1:9" }},
+		"logs for people":          {[]string{"-log-format=text"}, func(s *Settings) { s.logFormat = logText }},
 		"more logs, in lower case": {[]string{"-log-level=debug"}, func(s *Settings) { s.logLevel = slog.LevelDebug }},
-		"version":                  {[]string{"-version"}, func(s *Settings) { s.showVersion = true }},
+		"metrics behind TLS": {[]string{"-metrics-secure"}, func(s *Settings) {
+			s.metricsSecure, s.MetricsAddr = true, "0.0.0.0:8443"
+		}},
+		"version": {[]string{"-version"}, func(s *Settings) { s.showVersion = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := anOperator().parse(tc.args, &bytes.Buffer{})
@@ -65,10 +71,13 @@ func TestAWrongCommandLineIsRefusedByName(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown flag":       {[]string{"-clusterwide"}, "-clusterwide"},
-		"a stray argument":      {[]string{"run"}, `unexpected argument "run"`},
-		"a level that is none":  {[]string{"-log-level=loud"}, "loud"},
-		"a bool that is not so": {[]string{"-create-crd=maybe"}, "maybe"},
+		"an unknown flag":           {[]string{"-clusterwide"}, "-clusterwide"},
+		"a stray argument":          {[]string{"run"}, `unexpected argument "run"`},
+		"a format that is none":     {[]string{"-log-format=xml"}, `"xml" is neither json nor text`},
+		"a level that is none":      {[]string{"-log-level=loud"}, "loud"},
+		"a bool that is not so":     {[]string{"-create-crd=maybe"}, "maybe"},
+		"a certificate for nothing": {[]string{"-metrics-cert-dir=/x"}, "-metrics-cert-dir needs -metrics-secure"},
+		"a flag of others":          {[]string{"-cluster-wide", "-serve-unannotated"}, "-serve-unannotated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -95,7 +104,7 @@ func TestHelpNamesEveryFlagAndTheEnvironment(t *testing.T) {
 	}
 	for _, want := range []string{
 		"some-operator looks after things.", "-listen-addr", "0.0.0.0:8080", "-create-crd", "things.example.com", "-cluster-wide",
-		"etcd.database.coreos.com/scope: clusterwide", "-log-level", "-version", "-own-flag", "MY_POD_NAMESPACE", "MY_POD_NAME", "KUBECONFIG",
+		"etcd.database.coreos.com/scope: clusterwide", "-log-level", "-log-format", "-version", "-own-flag", "MY_POD_NAMESPACE", "MY_POD_NAME", "KUBECONFIG",
 	} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("the help does not name %q:\n%s", want, stdout.String())
@@ -174,5 +183,40 @@ current-context: x
 	}
 	if cfg.Host != "https://example.test:6443" {
 		t.Errorf("host %q", cfg.Host)
+	}
+}
+
+func TestFlagsSayWhichObjectsAreServed(t *testing.T) {
+	o := anOperator()
+	o.MayServeAll = true
+	for args, want := range map[string]string{
+		"":                                 "Namespaced",
+		"-cluster-wide":                    "Annotated",
+		"-cluster-wide -serve-unannotated": "All",
+		"-serve-unannotated":               "-serve-unannotated needs -cluster-wide",
+	} {
+		var got string
+		s, err := o.parse(strings.Fields(args), &bytes.Buffer{})
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = map[scope.Scope]string{scope.Namespaced: "Namespaced", scope.Annotated: "Annotated", scope.All: "All"}[s.Scope()]
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, want %s", args, got, want)
+		}
+	}
+}
+
+func TestOnlyOperatorsOfTheForkWithASecondPortHaveOne(t *testing.T) {
+	if s, err := anOperator().parse(nil, &bytes.Buffer{}); err != nil || s.MetricsAddr != "" {
+		t.Errorf("second address %q, error %v", s.MetricsAddr, err)
+	}
+	o := anOperator()
+	o.MetricsAddr = "0.0.0.0:9091"
+	for args, want := range map[string]string{"": "0.0.0.0:9091", "-metrics-addr=": "", "-metrics-addr=:1": ":1"} {
+		if s, err := o.parse(strings.Fields(args), &bytes.Buffer{}); err != nil || s.MetricsAddr != want {
+			t.Errorf("%q: second address %q, error %v, want %q", args, s.MetricsAddr, err, want)
+		}
 	}
 }

@@ -13,26 +13,35 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
-func TestEveryObjectIsServedByExactlyOneKindOfOperator(t *testing.T) {
+func TestEveryObjectIsServedByAtMostOneKindOfOperator(t *testing.T) {
+	const nobody, namespaced, clusterWide = "nobody", "the operator of the namespace", "the cluster-wide operator"
+	scoped := func(value string) map[string]string {
+		return map[string]string{"etcd.database.coreos.com/scope": value}
+	}
 	for name, tc := range map[string]struct {
 		annotations map[string]string
-		clusterWide bool
+		want        string
 	}{
-		"without annotations, the namespace's operator":    {annotations: nil, clusterWide: false},
-		"annotated clusterwide, the cluster-wide operator": {annotations: map[string]string{"etcd.database.coreos.com/scope": "clusterwide"}, clusterWide: true},
-		"an unknown scope, the namespace's operator":       {annotations: map[string]string{"etcd.database.coreos.com/scope": "namespaced"}, clusterWide: false},
-		"an unrelated annotation":                          {annotations: map[string]string{"scope": "clusterwide"}, clusterWide: false},
+		"without annotations":               {annotations: nil, want: namespaced},
+		"an unrelated annotation":           {annotations: map[string]string{"scope": "clusterwide"}, want: namespaced},
+		"annotated clusterwide":             {annotations: scoped("clusterwide"), want: clusterWide},
+		"annotated with an unknown scope":   {annotations: scoped("namespaced"), want: nobody},
+		"annotated clusterwide in capitals": {annotations: scoped("ClusterWide"), want: nobody},
+		"annotated without a value":         {annotations: scoped(""), want: nobody},
 	} {
 		t.Run(name, func(t *testing.T) {
 			obj := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Annotations: tc.annotations}}
-			for _, clusterWide := range []bool{true, false} {
-				want := clusterWide == tc.clusterWide
-				if got := scope.Serves(clusterWide, obj); got != want {
-					t.Errorf("Serves(clusterWide=%v) = %v, want %v", clusterWide, got, want)
+			for operator, s := range map[string]scope.Scope{namespaced: scope.Namespaced, clusterWide: scope.Annotated} {
+				want := operator == tc.want
+				if got := s.Serves(obj); got != want {
+					t.Errorf("%s serves it: %v, want %v", operator, got, want)
 				}
-				if got := scope.Predicate(clusterWide).Create(event.CreateEvent{Object: obj}); got != want {
-					t.Errorf("Predicate(clusterWide=%v) lets a creation through: %v, want %v", clusterWide, got, want)
+				if got := s.Predicate().Create(event.CreateEvent{Object: obj}); got != want {
+					t.Errorf("%s sees its creation: %v, want %v", operator, got, want)
 				}
+			}
+			if got, want := scope.All.Serves(obj), tc.want != nobody; got != want {
+				t.Errorf("an operator that serves all, as in the fork, serves it: %v, want %v", got, want)
 			}
 		})
 	}
@@ -44,10 +53,10 @@ func TestAnObjectThatChangesItsScopeIsLeftToTheOtherOperator(t *testing.T) {
 		Annotations: map[string]string{v1beta2.AnnotationScope: v1beta2.AnnotationClusterWide},
 	}}
 	change := event.UpdateEvent{ObjectOld: before, ObjectNew: after}
-	if scope.Predicate(false).Update(change) {
-		t.Error("the namespace's operator still serves an object that became cluster-wide")
+	if scope.Namespaced.Predicate().Update(change) {
+		t.Error("the operator of the namespace still serves an object that became cluster-wide")
 	}
-	if !scope.Predicate(true).Update(change) {
+	if !scope.Annotated.Predicate().Update(change) {
 		t.Error("the cluster-wide operator does not see an object that became cluster-wide")
 	}
 }

@@ -15,9 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// OfStore are the fields that name the secrets of the stores, by the kind of the store.
-var OfStore = map[string]string{"S3": "s3.awsSecret", "ABS": "abs.absSecret", "GCS": "gcs.gcpSecret", "OSS": "oss.ossSecret"}
-
 // Read returns the content of the secret that a field of the spec names. No name is no content.
 func Read(ctx context.Context, r client.Reader, namespace, field, name string) (map[string][]byte, error) {
 	if name == "" {

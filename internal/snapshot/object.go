@@ -1,6 +1,11 @@
 // Copyright 2026 The etcd-operator Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package snapshot knows what a stored backup is: the names of objects, their metadata, the trailer that shows whether
+// a snapshot is whole, compression and encryption, and the spec of the cluster that is kept with it.
+//
+//	etcd ─▶ Checked ─▶ zstd ─▶ age ─▶ store       Write
+//	etcd ◀─ Checked ◀─ zstd ◀─ age ◀─ store       Open
 package snapshot
 
 import (
@@ -20,6 +25,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/etcd-operator/etcd-operator/internal/outside"
 	"github.com/etcd-operator/etcd-operator/internal/store"
 )
 
@@ -161,11 +167,11 @@ func FactsOf(o store.Object) Facts {
 	return Facts{
 		Time:         taken,
 		ClusterSpec:  unpack(o.Labels[labelClusterSpec], NotEncrypted, nil),
-		ClusterID:    o.Labels[labelClusterID],
+		ClusterID:    outside.Word(o.Labels[labelClusterID]),
 		Owner:        o.Labels[labelOwner],
 		Run:          o.Labels[labelRun],
 		Revision:     number(labelRevision),
-		EtcdVersion:  o.Labels[labelVersion],
+		EtcdVersion:  outside.Word(o.Labels[labelVersion]),
 		Compression:  Compression(o.Labels[labelCompression]),
 		Encryption:   Encryption(o.Labels[labelEncryption]),
 		SnapshotSize: number(labelSnapshotSize),
@@ -175,7 +181,7 @@ func FactsOf(o store.Object) Facts {
 }
 
 // Write streams a snapshot into a store under key. The object appears whole and checked, or not at
-// all. progress, where given, is told a function that says how many bytes of the snapshot have gone.
+// all. progress, where given, gets a function that returns how many bytes of the snapshot have been sent.
 func Write(ctx context.Context, s store.Store, key string, from io.Reader, f Format, facts Facts, progress func(func() int64)) (Sums, error) {
 	sealed, err := Seal(from, f)
 	if err != nil {
@@ -204,13 +210,17 @@ func Write(ctx context.Context, s store.Store, key string, from io.Reader, f For
 // an error instead of io.EOF where the object is not what was written.
 //
 // identities may be nil for an object that is not encrypted. wantSHA256 is the sum of the stored bytes,
-// as a status has it; empty means the one in the object's metadata, where that has one.
+// as a status has it; empty means the one in the object's metadata, where that has one. Where identities are given, an
+// object that is not encrypted is refused, unless its sum is given too.
 func Open(ctx context.Context, s store.Store, key string, identities []age.Identity, wantSHA256 string) (*Opened, Facts, error) {
 	stored, plain, object, err := get(ctx, s, key, identities, true)
 	if err != nil {
 		return nil, Facts{}, err
 	}
 	facts := stored.facts
+	if len(identities) > 0 && facts.Encryption == NotEncrypted && wantSHA256 == "" {
+		return nil, Facts{}, errors.Join(ErrPlain, plain.Close(), stored.body.Close())
+	}
 	if sealed := object.Labels[labelSealedSpec]; sealed != "" {
 		facts.ClusterSpec = unpack(sealed, Age, identities)
 	}
@@ -329,7 +339,7 @@ type storedBytes struct {
 	facts Facts
 	sum   hash.Hash // nil where that is checked elsewhere
 	want  string
-	// failed is what the store said instead of the end.
+	// failed is what the store answered instead of the end.
 	failed error
 }
 

@@ -40,6 +40,9 @@ const (
 // ErrKeys is the error of a backup that the keys at hand cannot decrypt.
 var ErrKeys = errors.New("the keys do not fit the backup")
 
+// ErrPlain is the error of a backup that anybody can have written, although the keys that it should be encrypted for are named.
+var ErrPlain = fmt.Errorf("%w: it is not encrypted, although encryptionSecret names keys; pin the object with sha256 if you know it, or remove encryptionSecret", ErrBroken)
+
 // keyError is an ErrKeys with words of its own.
 type keyError string
 
@@ -49,7 +52,7 @@ func (e keyError) Error() string { return string(e) }
 func (e keyError) Is(target error) bool { return target == ErrKeys }
 
 // zstdWindow bounds the memory of both sides: the encoder needs a few times as much, and a decoder as
-// much as the encoder said.
+// much as the encoder declared.
 const zstdWindow = 4 << 20
 
 // Format is what is done to a snapshot on its way into a store: compressed first, encrypted then.

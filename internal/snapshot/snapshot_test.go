@@ -94,6 +94,14 @@ func identity(t *testing.T) *age.X25519Identity {
 	return i
 }
 
+// keysFor are the keys for an object: none where it needs none.
+func keysFor(f Format, key age.Identity) []age.Identity {
+	if f.Encryption() == NotEncrypted {
+		return nil
+	}
+	return []age.Identity{key}
+}
+
 func TestEveryFormatComesBack(t *testing.T) {
 	key := identity(t)
 	data := whole(5000)
@@ -124,7 +132,7 @@ func TestEveryFormatComesBack(t *testing.T) {
 			if format.Encryption() == Age && bytes.Contains(raw, data[:64]) {
 				t.Error("the data can be read in the store")
 			}
-			r, facts, err := Open(t.Context(), s, "k", []age.Identity{key}, "")
+			r, facts, err := Open(t.Context(), s, "k", keysFor(format, key), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +163,7 @@ func TestEveryFormatComesBack(t *testing.T) {
 				if err := s.Put(t.Context(), "damaged", bytes.NewReader(damaged), o.Labels, func() store.Labels { return nil }); err != nil {
 					t.Fatal(err)
 				}
-				if err := readAll(t.Context(), s, "damaged", key); err == nil {
+				if err := readAll(t.Context(), s, "damaged", keysFor(format, key)); err == nil {
 					t.Errorf("damage at byte %d of %d was not found", i, len(raw))
 				}
 			}
@@ -163,8 +171,8 @@ func TestEveryFormatComesBack(t *testing.T) {
 	}
 }
 
-func readAll(ctx context.Context, s store.Store, key string, identity age.Identity) error {
-	r, _, err := Open(ctx, s, key, []age.Identity{identity}, "")
+func readAll(ctx context.Context, s store.Store, key string, identities []age.Identity) error {
+	r, _, err := Open(ctx, s, key, identities, "")
 	if err != nil {
 		return err
 	}
@@ -178,7 +186,7 @@ func TestEncryptedBackupIsForItsKeyOnly(t *testing.T) {
 	if _, err := Write(t.Context(), s, "k", bytes.NewReader(whole(10)), Format{Recipients: []age.Recipient{key.Recipient()}}, Facts{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := readAll(t.Context(), s, "k", identity(t)); err == nil {
+	if err := readAll(t.Context(), s, "k", []age.Identity{identity(t)}); err == nil {
 		t.Error("another key could read it")
 	}
 	if _, _, err := Open(t.Context(), s, "k", nil, ""); err == nil {
@@ -257,7 +265,7 @@ func TestObjectsWithoutTheirMetadataCanBeOpened(t *testing.T) {
 			}
 			for _, size := range []int{2, 10, 300, len(raw) - 1} {
 				put(raw[:size])
-				if err := readAll(t.Context(), s, "copy", key); !errors.Is(err, ErrBroken) {
+				if err := readAll(t.Context(), s, "copy", keysFor(format, key)); !errors.Is(err, ErrBroken) {
 					t.Errorf("cut off after %d bytes: %v", size, err)
 				}
 			}
@@ -302,41 +310,6 @@ func TestKeysOfASecret(t *testing.T) {
 	}
 }
 
-func TestBestMemberComesFirst(t *testing.T) {
-	follower := func(id uint64, revision int64) *Member { return &Member{ID: id, Revision: revision, HasLeader: true} }
-	leader := &Member{ID: 1, Revision: 5000, HasLeader: true, Leader: true}
-	for name, test := range map[string]struct {
-		members []*Member
-		want    []uint64
-	}{
-		"a follower that is up to date comes before the leader": {[]*Member{leader, follower(2, 4990), follower(3, 4999)}, []uint64{3, 2, 1}},
-		"a follower that lags comes after the leader":           {[]*Member{leader, follower(2, 100), follower(3, 5000)}, []uint64{3, 1, 2}},
-		"learners and corrupt members are left out": {
-			[]*Member{leader, {ID: 2, HasLeader: true, Learner: true}, {ID: 3, HasLeader: true, Corrupt: true}}, []uint64{1},
-		},
-		"a member without a leader is the last resort": {[]*Member{{ID: 2, Revision: 9000}, follower(3, 10), leader}, []uint64{1, 3, 2}},
-		"without a majority the newest survivor counts": {
-			[]*Member{{ID: 2, Revision: 10}, {ID: 3, Revision: 12}}, []uint64{3, 2},
-		},
-		"a member at two addresses counts once": {[]*Member{leader, leader}, []uint64{1}},
-	} {
-		var got []uint64
-		for _, m := range Rank(test.members) {
-			got = append(got, m.ID)
-		}
-		if len(got) != len(test.want) {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-			continue
-		}
-		for i := range got {
-			if got[i] != test.want[i] {
-				t.Errorf("%s: %v, want %v", name, got, test.want)
-				break
-			}
-		}
-	}
-}
-
 // A whole snapshot is not enough where another one was written.
 func TestAnotherSnapshotThanTheOneThatWasWrittenIsFoundOut(t *testing.T) {
 	key := identity(t)
@@ -345,7 +318,7 @@ func TestAnotherSnapshotThanTheOneThatWasWrittenIsFoundOut(t *testing.T) {
 		if _, err := Write(t.Context(), s, "k", bytes.NewReader(whole(100)), format, Facts{}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := readAll(t.Context(), s, "k", key); err != nil {
+		if err := readAll(t.Context(), s, "k", keysFor(format, key)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		r, _, err := Open(t.Context(), s, "k", []age.Identity{key}, hex.EncodeToString(make([]byte, sha256.Size)))
@@ -465,5 +438,37 @@ func TestSpecInTheClearBesideAnEncryptedBackupIsStillRead(t *testing.T) {
 	defer func() { _ = r.Close() }()
 	if facts.ClusterSpec != `{"size":3}` {
 		t.Errorf("the spec is %q", facts.ClusterSpec)
+	}
+}
+
+// Who can write to the store, and has no key, must not be able to put a backup of their own in the place of an encrypted one.
+func TestAPlainObjectIsRefusedWhereKeysAreNamed(t *testing.T) {
+	s := folder(t)
+	key := identity(t)
+	for _, format := range []Format{{}, {Compression: Zstd}} {
+		sums, err := Write(t.Context(), s, "k", bytes.NewReader(whole(1)), format, Facts{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Open(t.Context(), s, "k", []age.Identity{key}, ""); !errors.Is(err, ErrPlain) {
+			t.Errorf("%q: %v", format.Compression, err)
+		}
+		// Its sum says that it is the one that was meant.
+		opened, _, err := Open(t.Context(), s, "k", []age.Identity{key}, sums.SHA256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, opened); err != nil {
+			t.Error(err)
+		}
+		_ = opened.Close()
+		other, _, err := Open(t.Context(), s, "k", nil, strings.Repeat("0", 64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, other); !errors.Is(err, ErrBroken) {
+			t.Errorf("%q: another object than the pinned one is read: %v", format.Compression, err)
+		}
+		_ = other.Close()
 	}
 }

@@ -43,16 +43,39 @@ var absClouds = map[string]string{
 	"AzureGermanCloud":       "blob.core.cloudapi.de",
 }
 
+// absAliases are the names that Azure's command line has for two of them.
+var absAliases = map[string]string{"AzureCloud": "AzurePublicCloud", "AzureUSGovernment": "AzureUSGovernmentCloud"}
+
+// absHost is where a cloud has its blobs, whatever the case of its name. No name is the public one.
+func absHost(cloud string) (host string, known bool) {
+	if cloud == "" {
+		cloud = "AzurePublicCloud"
+	}
+	for alias, name := range absAliases {
+		if strings.EqualFold(cloud, alias) {
+			cloud = name
+		}
+	}
+	for name, host := range absClouds {
+		if strings.EqualFold(cloud, name) {
+			return host, true
+		}
+	}
+	return "", false
+}
+
 // absStore is a container of Azure Blob Storage.
 type absStore struct {
 	container *container.Client
-	transport *http.Transport
+	link      *link
 	name      string
 	explainer
 }
 
-func openABS(_ context.Context, c Config, bucket string) (Store, error) {
-	transport, err := httpTransport(c)
+func init() { openers["ABS"] = openABS }
+
+func openABS(ctx context.Context, c Config, bucket string) (Store, error) {
+	link, err := newLink(c)
 	if err != nil {
 		return nil, err
 	}
@@ -66,18 +89,14 @@ func openABS(_ context.Context, c Config, bucket string) (Store, error) {
 	}
 	endpoint := c.Endpoint
 	if endpoint == "" {
-		cloud := strings.TrimSpace(string(c.Secret[absCloud]))
-		if cloud == "" {
-			cloud = "AzurePublicCloud"
-		}
-		host, ok := absClouds[cloud]
-		if !ok {
+		host, known := absHost(strings.TrimSpace(string(c.Secret[absCloud])))
+		if !known {
 			return nil, &Error{Problem: BadConfig, Text: fmt.Sprintf("%s in secret %q has to be one of %s",
 				absCloud, c.SecretName, strings.Join(slices.Sorted(maps.Keys(absClouds)), ", "))}
 		}
 		endpoint = "https://" + account + "." + host
 	}
-	u, err := parseEndpoint(endpoint)
+	u, err := endpointOf(ctx, c, endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +106,7 @@ func openABS(_ context.Context, c Config, bucket string) (Store, error) {
 	}
 	client, err := container.NewClientWithSharedKeyCredential(u.JoinPath(bucket).String(), cred, &container.ClientOptions{
 		ClientOptions: policy.ClientOptions{
-			Transport: &http.Client{Transport: transport},
+			Transport: link.client(),
 			Retry:     policy.RetryOptions{MaxRetries: 3},
 		},
 	})
@@ -95,7 +114,7 @@ func openABS(_ context.Context, c Config, bucket string) (Store, error) {
 		return nil, &Error{Problem: BadConfig, Text: "endpoint is not usable for ABS; it has to be a URL such as https://account.blob.core.windows.net", Err: err}
 	}
 	return &absStore{
-		container: client, transport: transport, name: bucket,
+		container: client, link: link, name: bucket,
 		explainer: newExplainer(c, "container", bucket, u.Host, map[verb]string{
 			writing:  "the permissions to create and write blobs",
 			reading:  "the permission to read blobs",
@@ -110,7 +129,7 @@ func (s *absStore) Put(ctx context.Context, key string, body io.Reader, first La
 }
 
 func (s *absStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
-	r, err := s.container.NewBlobClient(key).DownloadStream(ctx, nil)
+	r, err := s.container.NewBlobClient(key).DownloadStream(streamed(ctx), nil)
 	if err != nil {
 		return nil, Object{}, s.translate(reading, err)
 	}
@@ -121,7 +140,7 @@ func (s *absStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, 
 	if r.LastModified != nil {
 		o.Modified = *r.LastModified
 	}
-	return r.NewRetryReader(ctx, &blob.RetryReaderOptions{MaxRetries: 3}), o, nil
+	return r.NewRetryReader(streamed(ctx), &blob.RetryReaderOptions{MaxRetries: 3}), o, nil
 }
 
 func (s *absStore) Stat(ctx context.Context, key string) (Object, error) {
@@ -184,7 +203,7 @@ func (s *absStore) URL(key string) string {
 }
 
 func (s *absStore) Close() error {
-	s.transport.CloseIdleConnections()
+	s.link.CloseIdleConnections()
 	return nil
 }
 
@@ -249,7 +268,7 @@ func values(m map[string]*string) map[string]string {
 	return labels
 }
 
-// translate makes an Error of what the service or the connection said.
+// translate makes an Error of what the service answered or the connection reported.
 func (s *absStore) translate(v verb, err error) error {
 	if err == nil {
 		return nil

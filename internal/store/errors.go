@@ -14,6 +14,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/etcd-operator/etcd-operator/internal/outside"
+	"github.com/etcd-operator/etcd-operator/internal/stall"
 )
 
 // Problem is what is wrong, as far as it decides what to do about it.
@@ -41,6 +44,9 @@ const (
 	Failed Problem = "StoreFailed"
 )
 
+// Problems are all of them.
+var Problems = []Problem{BadConfig, BadCredentials, Denied, NoBucket, NoObject, Full, ClockSkew, Unreachable, Failed}
+
 // Error is an answer of a store. Text is one sentence for the user, without anything secret.
 type Error struct {
 	Problem Problem
@@ -51,6 +57,9 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
+
+// Reason is the problem, for the conditions of an object.
+func (e *Error) Reason() string { return string(e.Problem) }
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -100,7 +109,18 @@ func (x explainer) explain(v verb, p Problem, code string, cause error) error {
 		// The caller ended it and knows why.
 		return fmt.Errorf("waiting for the store at %s: %w", x.service, cause)
 	}
-	var text string
+	text := x.sentence(v, p)
+	if slow := new(stall.SlowError); errors.As(cause, &slow) {
+		text = fmt.Sprintf("the store at %s is too slow; check it and the network", x.service)
+	}
+	if code != "" {
+		text += " (" + outside.Text(x.scrub(code)) + ")"
+	}
+	return &Error{Problem: p, Text: text, Err: cause}
+}
+
+// sentence says what a problem is, and what to do about it.
+func (x explainer) sentence(v verb, p Problem) (text string) {
 	switch p {
 	case NoBucket:
 		text = fmt.Sprintf("%s %q does not exist at %s; create it, or correct path", x.bucketField, x.bucket, x.service)
@@ -115,15 +135,14 @@ func (x explainer) explain(v verb, p Problem, code string, cause error) error {
 		text = fmt.Sprintf("the clocks of the store at %s and of the operator's node differ too much; correct the node's time", x.service)
 	case Unreachable:
 		text = fmt.Sprintf("the store at %s does not answer; check endpoint, the network and the proxy settings", x.service)
+	case BadConfig:
+		text = fmt.Sprintf("the store at %s is not used; correct endpoint", x.service)
 	case NoObject:
 		text = fmt.Sprintf("there is no such object in %s %q", x.bucketField, x.bucket)
 	default:
 		text = fmt.Sprintf("the store at %s failed to %s", x.service, v)
 	}
-	if code != "" {
-		text += " (" + x.scrub(code) + ")"
-	}
-	return &Error{Problem: p, Text: text, Err: cause}
+	return text
 }
 
 // network tells the errors of a connection from those of a service: ok is false where the service
@@ -134,7 +153,13 @@ func network(err error) (p Problem, code string, ok bool) {
 	var invalid x509.CertificateInvalidError
 	var dns *net.DNSError
 	var operation *net.OpError
+	var slow *stall.SlowError
+	if refused := outside.IsRefused(err); refused != nil {
+		return BadConfig, refused.Error(), true
+	}
 	switch {
+	case errors.As(err, &slow):
+		return Unreachable, slow.Error(), true
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return Unreachable, "it does not speak TLS; use http:// in endpoint", true
 	case errors.As(err, &unknownCA):

@@ -39,6 +39,8 @@ const (
 	labelsSuffix = ".labels"
 )
 
+func init() { openers["File"] = openFile }
+
 func openFile(_ context.Context, c Config, bucket string) (Store, error) {
 	if c.FileRoot == "" {
 		return nil, &Error{Problem: BadConfig, Text: "a store of type File needs a volume: mount one into the operator's pod and name its folder with -file-store-dir"}
@@ -383,7 +385,7 @@ func (s *fileStore) URL(key string) string { return "file://" + path.Join(s.path
 
 func (s *fileStore) Close() error { return s.root.Close() }
 
-// translate makes an Error of what the file system said. Others, such as those of the body that is
+// translate makes an Error of what the file system reported. Others, such as those of the body that is
 // being stored, are passed on as they are.
 func (s *fileStore) translate(v verb, err error) error {
 	if err == nil {

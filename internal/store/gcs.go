@@ -32,27 +32,29 @@ const gcsScope = "https://www.googleapis.com/auth/devstorage.read_write"
 
 // gcsStore is a bucket of Google Cloud Storage.
 type gcsStore struct {
-	client    *storage.Client
-	transport *http.Transport
-	bucket    string
+	client *storage.Client
+	link   *link
+	bucket string
 	explainer
 }
 
+func init() { openers["GCS"] = openGCS }
+
 func openGCS(ctx context.Context, c Config, bucket string) (Store, error) {
-	transport, err := httpTransport(c)
+	link, err := newLink(c)
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := gcsTokens(c, transport)
+	tokens, err := gcsTokens(c, link)
 	if err != nil {
 		return nil, err
 	}
 	options := []option.ClientOption{
-		option.WithHTTPClient(&http.Client{Transport: bearer{tokens, transport}}),
+		option.WithHTTPClient(&http.Client{Transport: bearer{tokens, link}}),
 	}
 	service := "storage.googleapis.com"
 	if c.Endpoint != "" {
-		u, err := parseEndpoint(c.Endpoint)
+		u, err := endpointOf(ctx, c, c.Endpoint)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +72,7 @@ func openGCS(ctx context.Context, c Config, bucket string) (Store, error) {
 		return !unreachable && storage.ShouldRetry(err)
 	}))
 	return &gcsStore{
-		client: client, transport: transport, bucket: bucket,
+		client: client, link: link, bucket: bucket,
 		explainer: newExplainer(c, "bucket", bucket, service, map[verb]string{
 			writing:  "storage.objects.create, and storage.objects.delete to replace an object",
 			reading:  "storage.objects.get",
@@ -82,13 +84,17 @@ func openGCS(ctx context.Context, c Config, bucket string) (Store, error) {
 
 // gcsTokens is who the operator is for Google: a token or a service account's key in the secret, or
 // else what the pod has from its environment, its service account or its node.
-func gcsTokens(c Config, transport *http.Transport) (auth.TokenProvider, error) {
+func gcsTokens(c Config, transport http.RoundTripper) (auth.TokenProvider, error) {
 	if token := strings.TrimSpace(string(c.Secret[gcsToken])); token != "" {
 		return staticToken(token), nil
 	}
 	detect := &credentials.DetectOptions{Scopes: []string{gcsScope}, Client: &http.Client{Transport: transport}}
 	text := c.Secret[gcsCredentials]
 	if len(bytes.TrimSpace(text)) == 0 {
+		if err := mayUsePod(c, c.Endpoint != "", false); err != nil {
+			return nil, err
+		}
+		detect.Client = nil // the cloud's metadata is asked directly
 		creds, err := credentials.DetectDefault(detect)
 		if err != nil {
 			return nil, &Error{Problem: BadConfig, Err: err, Text: fmt.Sprintf(
@@ -151,7 +157,7 @@ func (s *gcsStore) Put(ctx context.Context, key string, body io.Reader, first La
 	if err != nil {
 		return err
 	}
-	// Ending the context before Close is how a writer is told that there shall be no object.
+	// Ending the context before Close is how a writer learns that there shall be no object.
 	writeCtx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	w := s.object(key).NewWriter(writeCtx)
@@ -206,7 +212,7 @@ func (s *gcsStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, 
 		if err != nil {
 			return nil, Object{}, s.translate(reading, err)
 		}
-		r, err := s.object(key).ReadCompressed(true).NewReader(ctx)
+		r, err := s.object(key).ReadCompressed(true).NewReader(streamed(ctx))
 		if err != nil {
 			return nil, Object{}, s.translate(reading, err)
 		}
@@ -267,11 +273,11 @@ func (s *gcsStore) Sweep(context.Context, string, func(string) bool) error { ret
 func (s *gcsStore) URL(key string) string { return "gs://" + s.bucket + "/" + key }
 
 func (s *gcsStore) Close() error {
-	s.transport.CloseIdleConnections()
+	s.link.CloseIdleConnections()
 	return s.client.Close()
 }
 
-// translate makes an Error of what the service or the connection said.
+// translate makes an Error of what the service answered or the connection reported.
 func (s *gcsStore) translate(v verb, err error) error {
 	if err == nil {
 		return nil

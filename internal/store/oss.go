@@ -26,8 +26,9 @@ const (
 	ossKeySecret = "accessKeySecret"
 )
 
-// ossDefaultEndpoint is what the original operator used where the spec names none.
-const ossDefaultEndpoint = "http://oss-cn-hangzhou.aliyuncs.com"
+// ossDefaultEndpoint is where the original operator went if the spec names no endpoint, but with TLS: a snapshot holds all
+// secrets of its cluster.
+const ossDefaultEndpoint = "https://oss-cn-hangzhou.aliyuncs.com"
 
 // ossRegion finds the region in the names of the service's own endpoints.
 var ossRegion = regexp.MustCompile(`^(?:s3\.)?oss-([a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com$`)
@@ -44,14 +45,16 @@ func ossRegionOf(host string) string {
 
 // ossStore is a bucket of Alibaba Cloud OSS.
 type ossStore struct {
-	client    *oss.Client
-	transport *http.Transport
-	bucket    string
+	client *oss.Client
+	link   *link
+	bucket string
 	explainer
 }
 
-func openOSS(_ context.Context, c Config, bucket string) (Store, error) {
-	transport, err := httpTransport(c)
+func init() { openers["OSS"] = openOSS }
+
+func openOSS(ctx context.Context, c Config, bucket string) (Store, error) {
+	link, err := newLink(c)
 	if err != nil {
 		return nil, err
 	}
@@ -67,14 +70,14 @@ func openOSS(_ context.Context, c Config, bucket string) (Store, error) {
 	if endpoint == "" {
 		endpoint = ossDefaultEndpoint
 	}
-	u, err := parseEndpoint(endpoint)
+	u, err := endpointOf(ctx, c, endpoint)
 	if err != nil {
 		return nil, err
 	}
 	cfg := oss.LoadDefaultConfig().
 		WithEndpoint(u.Scheme + "://" + u.Host).
 		WithCredentialsProvider(osscredentials.NewStaticCredentialsProvider(id, secret)).
-		WithHttpClient(&http.Client{Transport: transport}).
+		WithHttpClient(link.client()).
 		WithRetryMaxAttempts(4)
 	if region := ossRegionOf(u.Hostname()); region != "" {
 		cfg = cfg.WithRegion(region)
@@ -86,7 +89,7 @@ func openOSS(_ context.Context, c Config, bucket string) (Store, error) {
 		cfg = cfg.WithUsePathStyle(true)
 	}
 	return &ossStore{
-		client: oss.NewClient(cfg), transport: transport, bucket: bucket,
+		client: oss.NewClient(cfg), link: link, bucket: bucket,
 		explainer: newExplainer(c, "bucket", bucket, u.Host, map[verb]string{
 			writing:  "oss:PutObject and oss:AbortMultipartUpload",
 			reading:  "oss:GetObject",
@@ -101,7 +104,7 @@ func (s *ossStore) Put(ctx context.Context, key string, body io.Reader, first La
 }
 
 func (s *ossStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
-	r, err := s.client.GetObject(ctx, &oss.GetObjectRequest{Bucket: &s.bucket, Key: &key})
+	r, err := s.client.GetObject(streamed(ctx), &oss.GetObjectRequest{Bucket: &s.bucket, Key: &key})
 	if err != nil {
 		return nil, Object{}, s.translate(reading, err)
 	}
@@ -114,6 +117,15 @@ func (s *ossStore) Get(ctx context.Context, key string) (io.ReadCloser, Object, 
 }
 
 func (s *ossStore) Stat(ctx context.Context, key string) (Object, error) {
+	return s.stat(ctx, key, true)
+}
+
+// head is Stat without the tags.
+func (s *ossStore) head(ctx context.Context, key string) (Object, error) {
+	return s.stat(ctx, key, false)
+}
+
+func (s *ossStore) stat(ctx context.Context, key string, tags bool) (Object, error) {
 	r, err := s.client.HeadObject(ctx, &oss.HeadObjectRequest{Bucket: &s.bucket, Key: &key})
 	if err != nil {
 		return Object{}, s.translate(reading, err)
@@ -121,6 +133,9 @@ func (s *ossStore) Stat(ctx context.Context, key string) (Object, error) {
 	o := Object{Key: key, Size: r.ContentLength, Labels: lower(r.Metadata)}
 	if r.LastModified != nil {
 		o.Modified = *r.LastModified
+	}
+	if !tags {
+		r.TaggingCount = 0
 	}
 	s.addTags(ctx, &o, r.TaggingCount)
 	return o, nil
@@ -197,7 +212,7 @@ func (s *ossStore) abort(ctx context.Context, key, id string) error {
 func (s *ossStore) URL(key string) string { return "oss://" + s.bucket + "/" + key }
 
 func (s *ossStore) Close() error {
-	s.transport.CloseIdleConnections()
+	s.link.CloseIdleConnections()
 	return nil
 }
 
@@ -223,6 +238,7 @@ type ossUpload struct {
 
 	mu    sync.Mutex
 	etags map[int]*string
+	size  int64
 }
 
 func (u *ossUpload) whole(ctx context.Context, data []byte, labels Labels) error {
@@ -256,6 +272,7 @@ func (u *ossUpload) part(ctx context.Context, n int, data []byte) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.etags[n] = r.ETag
+	u.size += int64(len(data))
 	return nil
 }
 
@@ -267,7 +284,10 @@ func (u *ossUpload) finish(ctx context.Context, parts int, _, last Labels) error
 	if _, err := u.client.CompleteMultipartUpload(ctx, &oss.CompleteMultipartUploadRequest{
 		Bucket: &u.bucket, Key: &u.key, UploadId: u.id, CompleteMultipartUpload: list,
 	}); err != nil {
-		return u.translate(writing, err)
+		if !u.arrived(ctx, err) {
+			return u.translate(writing, err)
+		}
+		ctx = context.WithoutCancel(ctx) // what is left takes a moment
 	}
 	// As with S3: metadata has to be known at the beginning, tags need not be.
 	tags := &oss.Tagging{TagSet: &oss.TagSet{}}
@@ -278,11 +298,24 @@ func (u *ossUpload) finish(ctx context.Context, parts int, _, last Labels) error
 	return nil
 }
 
+// arrived reports whether the object is there although its completion failed.
+func (u *ossUpload) arrived(ctx context.Context, err error) bool {
+	var answer *oss.ServiceError
+	refused := errors.As(err, &answer) && answer.StatusCode < http.StatusInternalServerError
+	return arrived(ctx, u.mark, u.size, refused, func(ctx context.Context) (int64, Labels, error) {
+		r, err := u.client.HeadObject(ctx, &oss.HeadObjectRequest{Bucket: &u.bucket, Key: &u.key})
+		if err != nil {
+			return 0, nil, err
+		}
+		return r.ContentLength, lower(r.Metadata), nil
+	})
+}
+
 func (u *ossUpload) abort(ctx context.Context) error {
 	return u.ossStore.abort(ctx, u.key, oss.ToString(u.id))
 }
 
-// translate makes an Error of what the service or the connection said.
+// translate makes an Error of what the service answered or the connection reported.
 func (s *ossStore) translate(v verb, err error) error {
 	var done *Error
 	if err == nil || errors.As(err, &done) {

@@ -12,18 +12,34 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// firstPartSize bounds the memory of an upload: a few parts of this size are in flight.
+var firstPartSize = 8 << 20
+
+// SmallParts sets the size of the first parts for the simulation, whose snapshots are small as well. It is for the
+// beginning of a process: nothing may be on its way.
+func SmallParts(size int) { firstPartSize = size }
+
 const (
-	// firstPartSize bounds the memory of an upload: a few parts of this size are in flight.
-	firstPartSize = 8 << 20
 	// partsPerSize is after how many parts the size doubles. Services allow 10,000 parts: with parts
 	// of 8 MiB to begin with that is enough for their largest objects, and databases of up to 8 GiB,
-	// etcd's own advice, are sent in parts of one size, which some services insist on.
-	partsPerSize = 1000
+	// etcd's own advice, are sent in parts of one size, which some services insist on. With its sum, and
+	// encrypted, such a database is a little larger.
+	partsPerSize = 1050
 	// partsInFlight is how many parts are sent while the next one is read.
 	partsInFlight = 2
-	// abortPatience is how long taking back an upload may take. It happens after the context has ended.
+	// abortPatience is how long aborting an upload may take. It happens after the context has ended.
 	abortPatience = 20 * time.Second
 )
+
+// ErrUploadLeft is the error of a Put that failed and may have left parts in the store, because that was away. Sweep
+// removes them when it is back.
+var ErrUploadLeft = errors.New("parts of the upload may be left in the store")
+
+// uploadLeftError is an error after which parts may be left.
+type uploadLeftError struct{ error }
+
+func (e *uploadLeftError) Unwrap() error        { return e.error }
+func (e *uploadLeftError) Is(target error) bool { return target == ErrUploadLeft }
 
 // upload is one object on its way in parts. Parts are sent at once, in any order.
 type upload interface {
@@ -34,7 +50,7 @@ type upload interface {
 	part(ctx context.Context, n int, data []byte) error
 	// finish makes the object of all parts appear.
 	finish(ctx context.Context, parts int, first, last Labels) error
-	// abort takes back what begin and part did.
+	// abort undoes what begin and part did.
 	abort(ctx context.Context) error
 }
 
@@ -54,6 +70,9 @@ func putParts(ctx context.Context, u upload, body io.Reader, first Labels, last 
 	}
 
 	if err := u.begin(ctx, first); err != nil {
+		if Is(err, Unreachable) || Is(err, Failed) || ctx.Err() != nil {
+			return &uploadLeftError{err} // the answer may have been lost
+		}
 		return err
 	}
 	defer func() {
@@ -63,7 +82,7 @@ func putParts(ctx context.Context, u upload, body io.Reader, first Labels, last 
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortPatience)
 		defer cancel()
 		if abortErr := u.abort(ctx); abortErr != nil {
-			err = errors.Join(err, abortErr)
+			err = errors.Join(err, &uploadLeftError{abortErr})
 		}
 	}()
 	n, err := sendParts(ctx, u, body, data)

@@ -25,18 +25,20 @@ import (
 // s3Store is Amazon S3 and everything that speaks its protocol.
 type s3Store struct {
 	core      *minio.Core
-	transport *http.Transport
+	link      *link
 	bucket    string
 	checksums bool
 	explainer
 }
+
+func init() { openers["S3"] = openS3 }
 
 func openS3(ctx context.Context, c Config, bucket string) (Store, error) {
 	return openS3With(ctx, c, bucket, net.DefaultResolver.LookupHost)
 }
 
 func openS3With(ctx context.Context, c Config, bucket string, resolve resolver) (Store, error) {
-	transport, err := httpTransport(c)
+	link, err := newLink(c)
 	if err != nil {
 		return nil, err
 	}
@@ -44,21 +46,14 @@ func openS3With(ctx context.Context, c Config, bucket string, resolve resolver) 
 	if err != nil {
 		return nil, err
 	}
-	endpoint := c.Endpoint
-	if endpoint == "" {
-		endpoint = settings.endpoint
-	}
-	if endpoint == "" {
-		endpoint = "https://s3.amazonaws.com"
-	}
-	u, err := parseEndpoint(endpoint)
+	u, err := endpointOf(ctx, c, settings.service(c))
 	if err != nil {
 		return nil, err
 	}
 	if u.Path != "" && u.Path != "/" {
 		return nil, &Error{Problem: BadConfig, Text: "endpoint must not have a path; the bucket belongs into path"}
 	}
-	creds, err := settings.credentials(c, transport)
+	creds, err := settings.credentials(ctx, c, link)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +64,7 @@ func openS3With(ctx context.Context, c Config, bucket string, resolve resolver) 
 	core, err := minio.NewCore(u.Host, &minio.Options{
 		Creds:        creds,
 		Secure:       u.Scheme == "https",
-		Transport:    transport,
+		Transport:    carrier(c, link),
 		Region:       s3Region(u, settings.region),
 		BucketLookup: lookup,
 		MaxRetries:   4,
@@ -78,7 +73,7 @@ func openS3With(ctx context.Context, c Config, bucket string, resolve resolver) 
 		return nil, &Error{Problem: BadConfig, Text: "endpoint is not usable for S3; it has to be a URL such as https://s3.example.com", Err: err}
 	}
 	return &s3Store{
-		core: core, transport: transport, bucket: bucket, checksums: c.Checksums,
+		core: core, link: link, bucket: bucket, checksums: c.Checksums,
 		explainer: newExplainer(c, "bucket", bucket, u.Host, map[verb]string{
 			writing:  "s3:PutObject and s3:AbortMultipartUpload",
 			reading:  "s3:GetObject",
@@ -93,7 +88,7 @@ func (s *s3Store) Put(ctx context.Context, key string, body io.Reader, first Lab
 }
 
 func (s *s3Store) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
-	body, info, _, err := s.core.GetObject(ctx, s.bucket, key, minio.GetObjectOptions{})
+	body, info, _, err := s.core.GetObject(streamed(ctx), s.bucket, key, minio.GetObjectOptions{})
 	if err != nil {
 		return nil, Object{}, s.translate(reading, err)
 	}
@@ -108,7 +103,16 @@ func (s *s3Store) Stat(ctx context.Context, key string) (Object, error) {
 	return s.object(ctx, key, info), nil
 }
 
-// object adds the tags to what the service said. They hold what was not known when the upload began,
+// head is Stat without the tags.
+func (s *s3Store) head(ctx context.Context, key string) (Object, error) {
+	info, err := s.core.StatObject(ctx, s.bucket, key, minio.StatObjectOptions{})
+	if err != nil {
+		return Object{}, s.translate(reading, err)
+	}
+	return Object{Key: key, Size: info.Size, Modified: info.LastModified, Labels: withTags(lower(info.UserMetadata), nil)}, nil
+}
+
+// object adds the tags to what the service answered. They hold what was not known when the upload began,
 // and are missing where the service or the user's rights do not have tags.
 func (s *s3Store) object(ctx context.Context, key string, info minio.ObjectInfo) Object {
 	var late Labels
@@ -145,10 +149,21 @@ func (s *s3Store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-func (s *s3Store) Sweep(ctx context.Context, prefix string, match func(key string) bool) error {
+// listUploads lists the uploads that have not ended. end has to be called: what lists them waits until it is heard to its end.
+func (s *s3Store) listUploads(ctx context.Context, prefix string) (uploads <-chan minio.ObjectMultipartInfo, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the listing
-	for up := range s.core.ListIncompleteUploads(ctx, s.bucket, prefix, true) {
+	uploads = s.core.ListIncompleteUploads(ctx, s.bucket, prefix, true)
+	return uploads, func() {
+		cancel()
+		for range uploads { // nobody needs the rest
+		}
+	}
+}
+
+func (s *s3Store) Sweep(ctx context.Context, prefix string, match func(key string) bool) error {
+	uploads, end := s.listUploads(ctx, prefix)
+	defer end()
+	for up := range uploads {
 		if up.Err != nil {
 			return s.translate(listing, up.Err)
 		}
@@ -165,7 +180,7 @@ func (s *s3Store) Sweep(ctx context.Context, prefix string, match func(key strin
 func (s *s3Store) URL(key string) string { return "s3://" + s.bucket + "/" + key }
 
 func (s *s3Store) Close() error {
-	s.transport.CloseIdleConnections()
+	s.link.CloseIdleConnections()
 	return nil
 }
 
@@ -175,9 +190,12 @@ type s3Upload struct {
 	key  string
 	id   string
 	mark mark
+	// begunTwice says that an answer was lost when the upload began: there may be another one, of which nobody knows.
+	begunTwice bool
 
 	mu    sync.Mutex
 	parts map[int]minio.CompletePart
+	size  int64
 }
 
 func (u *s3Upload) options(labels Labels) minio.PutObjectOptions {
@@ -199,7 +217,9 @@ func (u *s3Upload) whole(ctx context.Context, data []byte, labels Labels) error 
 }
 
 func (u *s3Upload) begin(ctx context.Context, first Labels) (err error) {
-	u.id, err = u.core.NewMultipartUpload(ctx, u.bucket, u.key, u.options(u.mark.on(first)))
+	var sent attempts
+	u.id, err = u.core.NewMultipartUpload(sent.in(ctx), u.bucket, u.key, u.options(u.mark.on(first)))
+	u.begunTwice = sent.repeated()
 	return u.translate(writing, err)
 }
 
@@ -219,6 +239,7 @@ func (u *s3Upload) part(ctx context.Context, n int, data []byte) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.parts[n] = complete
+	u.size += int64(len(data))
 	return nil
 }
 
@@ -228,7 +249,10 @@ func (u *s3Upload) finish(ctx context.Context, parts int, _, last Labels) error 
 		list = append(list, u.parts[n])
 	}
 	if _, err := u.core.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, list, minio.PutObjectOptions{}); err != nil {
-		return u.translate(writing, err)
+		if !u.arrived(ctx, err) {
+			return u.translate(writing, err)
+		}
+		ctx = context.WithoutCancel(ctx) // what is left takes a moment
 	}
 	// S3 takes metadata only before the first part. Copying the object onto itself would change it, but
 	// would keep the data twice in a bucket with versions. Tags cost nothing; where the service has none
@@ -236,10 +260,37 @@ func (u *s3Upload) finish(ctx context.Context, parts int, _, last Labels) error 
 	if t, err := tags.MapToObjectTags(u.mark.on(last)); err == nil {
 		_ = u.core.PutObjectTagging(ctx, u.bucket, u.key, t, minio.PutObjectTaggingOptions{})
 	}
+	u.abortTwin(ctx)
 	return nil
 }
 
+// abortTwin removes the upload that nobody knows of because the answer to its beginning was lost. That it cannot is no
+// reason to fail: the object is there.
+func (u *s3Upload) abortTwin(ctx context.Context) {
+	if !u.begunTwice {
+		return
+	}
+	uploads, end := u.listUploads(ctx, u.key)
+	defer end()
+	for up := range uploads {
+		if up.Err == nil && up.Key == u.key && up.UploadID != u.id {
+			_ = u.core.AbortMultipartUpload(ctx, u.bucket, up.Key, up.UploadID)
+		}
+	}
+}
+
+// arrived reports whether the object is there although its completion failed.
+func (u *s3Upload) arrived(ctx context.Context, err error) bool {
+	var answer minio.ErrorResponse
+	refused := errors.As(err, &answer) && answer.StatusCode < http.StatusInternalServerError
+	return arrived(ctx, u.mark, u.size, refused, func(ctx context.Context) (int64, Labels, error) {
+		info, err := u.core.StatObject(ctx, u.bucket, u.key, minio.StatObjectOptions{})
+		return info.Size, lower(info.UserMetadata), err
+	})
+}
+
 func (u *s3Upload) abort(ctx context.Context) error {
+	u.abortTwin(ctx)
 	err := u.core.AbortMultipartUpload(ctx, u.bucket, u.key, u.id)
 	if err == nil || minio.ToErrorResponse(err).Code == minio.NoSuchUpload {
 		return nil
@@ -253,7 +304,7 @@ func crc32c(data []byte) string {
 	return base64.StdEncoding.EncodeToString([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
 }
 
-// translate makes an Error of what the service or the connection said.
+// translate makes an Error of what the service answered or the connection reported.
 func (s *s3Store) translate(v verb, err error) error {
 	if err == nil {
 		return nil

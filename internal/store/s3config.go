@@ -7,10 +7,9 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"net/http"
 	"strings"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/etcd-operator/etcd-operator/internal/store/kind"
 )
 
 // The entries of an S3 secret: the two files of the AWS command line.
@@ -28,6 +27,8 @@ type awsSettings struct {
 	region              string
 	endpoint            string
 	roleARN, externalID string
+	// credentialSource and tokenFile say who takes on the role where no keys do.
+	credentialSource, tokenFile string
 }
 
 type awsKeys struct{ id, secret, token string }
@@ -58,54 +59,32 @@ func readAWSFiles(c Config) (awsSettings, error) {
 		endpoint:   section["endpoint_url"],
 		roleARN:    section["role_arn"],
 		externalID: section["external_id"],
+
+		credentialSource: section["credential_source"],
+		tokenFile:        section["web_identity_token_file"],
+	}
+	if s.region != "" && !kind.IsRegion(s.region) {
+		return awsSettings{}, &Error{Problem: BadConfig, Text: fmt.Sprintf("region in secret %q is not the name of a region, such as eu-central-1", c.SecretName)}
 	}
 	keysFrom := profile
 	if s.roleARN != "" && section["source_profile"] != "" {
 		keysFrom = section["source_profile"]
 	}
-	for _, candidate := range []map[string]string{creds[keysFrom], config["profile "+keysFrom], config[keysFrom]} {
-		if candidate["aws_access_key_id"] != "" {
-			s.keys = awsKeys{candidate["aws_access_key_id"], candidate["aws_secret_access_key"], candidate["aws_session_token"]}
-			break
-		}
-	}
+	s.keys = keysIn(creds[keysFrom], config["profile "+keysFrom], config[keysFrom])
 	if s.keys.id != "" && s.keys.secret == "" {
 		return awsSettings{}, &Error{Problem: BadConfig, Text: fmt.Sprintf("secret %q has an aws_access_key_id without an aws_secret_access_key", c.SecretName)}
 	}
 	return s, nil
 }
 
-// credentials is how to sign requests: with the keys of the secret, with those of a role that the keys
-// may take on, or, where the secret has none, with the identity that the pod has from its environment,
-// its service account or its node.
-func (s awsSettings) credentials(c Config, transport *http.Transport) (*credentials.Credentials, error) {
-	if s.keys.id == "" {
-		if s.roleARN != "" {
-			return nil, &Error{Problem: BadConfig, Text: fmt.Sprintf("secret %q names a role_arn without the keys that may take it on", c.SecretName)}
+// keysIn are the keys in the first of the sections that has any.
+func keysIn(sections ...map[string]string) awsKeys {
+	for _, section := range sections {
+		if id := section["aws_access_key_id"]; id != "" {
+			return awsKeys{id, section["aws_secret_access_key"], section["aws_session_token"]}
 		}
-		return credentials.NewChainCredentials([]credentials.Provider{
-			&credentials.EnvAWS{},
-			&credentials.IAM{Region: s.region},
-		}), nil
 	}
-	if s.roleARN == "" {
-		return credentials.NewStaticV4(s.keys.id, s.keys.secret, s.keys.token), nil
-	}
-	sts := "https://sts.amazonaws.com"
-	if s.region != "" {
-		sts = "https://sts." + s.region + ".amazonaws.com"
-	}
-	if s.endpoint != "" {
-		sts = s.endpoint
-	}
-	return credentials.New(&credentials.STSAssumeRole{
-		Client:      &http.Client{Transport: transport},
-		STSEndpoint: sts,
-		Options: credentials.STSAssumeRoleOptions{
-			AccessKey: s.keys.id, SecretKey: s.keys.secret, SessionToken: s.keys.token,
-			RoleARN: s.roleARN, ExternalID: s.externalID, RoleSessionName: "etcd-backup-operator", Location: s.region,
-		},
-	}), nil
+	return awsKeys{}
 }
 
 // parseINI reads sections of "name = value" lines. Nested settings, which are indented, are not needed here.

@@ -20,6 +20,22 @@ import (
 // long as the signature names the same one.
 const s3DefaultRegion = "us-east-1"
 
+// s3DefaultEndpoint is Amazon's own.
+const s3DefaultEndpoint = "https://s3.amazonaws.com"
+
+// service is where the objects are.
+func (s awsSettings) service(c Config) string {
+	switch {
+	case c.Endpoint != "":
+		return c.Endpoint
+	case s.endpoint != "":
+		return s.endpoint
+	case s.needsPod():
+		return podEndpoint()
+	}
+	return s3DefaultEndpoint
+}
+
 // s3Region is the region to sign requests for. Empty means that the library finds it out, in the name of one of
 // Amazon's endpoints or by asking for the bucket's.
 func s3Region(endpoint *url.URL, configured string) string {
@@ -53,7 +69,7 @@ var bucketLabel = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
 // bucketInHost reports whether the bucket belongs into the host's name rather than into the path.
 //
-// The original always put it there unless it was told not to, and there are services that take nothing else. But
+// The original always put it there unless it was configured otherwise, and there are services that take nothing else. But
 // many services take the path only, and nobody had to say so here. So it goes there where the name is known, and
 // is not known merely because every name is: a wildcard for all that is beside the endpoint, as for what an
 // ingress serves, says nothing about buckets.

@@ -144,9 +144,9 @@ func TestBucketGoesWhereItBelongs(t *testing.T) {
 		known  []string
 		want   string
 	}{
-		"in the host's name":      {Config{Endpoint: "http://s3.example.com:9000"}, names, "bucket.s3.example.com:9000/key"},
-		"in the path":             {Config{Endpoint: "http://s3.example.com:9000"}, nil, "s3.example.com:9000/bucket/key"},
-		"in the path, as is said": {Config{Endpoint: "http://s3.example.com:9000", ForcePathStyle: true}, names, "s3.example.com:9000/bucket/key"},
+		"in the host's name":         {Config{Endpoint: "http://s3.example.com:9000"}, names, "bucket.s3.example.com:9000/key"},
+		"in the path":                {Config{Endpoint: "http://s3.example.com:9000"}, nil, "s3.example.com:9000/bucket/key"},
+		"in the path, as configured": {Config{Endpoint: "http://s3.example.com:9000", ForcePathStyle: true}, names, "s3.example.com:9000/bucket/key"},
 	} {
 		if got, _ := asked(t, test.config, test.known); got != test.want {
 			t.Errorf("%s: asked for %s, want %s", name, got, test.want)
@@ -168,8 +168,7 @@ func asked(t *testing.T, c Config, known []string) (target, authorization string
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	transport := s.(*s3Store).transport
-	transport.Proxy = nil
+	transport := s.(*s3Store).link.direct
 	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
 	}

@@ -3,8 +3,8 @@
 
 // Package store keeps backups in object stores, and on mounted volumes, behind one small interface.
 //
-// A store is one file here and one row in kinds. What every store must hold to is checked by one
-// table of tests over real servers, in test/stores.
+// A store is one file here, which adds itself to openers, and one file and one row in package kind. What every store
+// must hold to is checked by one table of tests over real servers, in test/stores.
 package store
 
 import (
@@ -13,9 +13,10 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/etcd-operator/etcd-operator/internal/store/kind"
 )
 
 // Labels are the user metadata of an object. Their names hold lower-case letters and digits only:
@@ -61,64 +62,38 @@ type Store interface {
 	Close() error
 }
 
-// Config says where a store is and how to get in.
-type Config struct {
-	// Kind is the name of the kind of store, such as S3.
-	Kind string
-	// Path is <bucket>/<key>.
-	Path string
-	// Endpoint is the URL of the service. Empty means the kind's own.
-	Endpoint string
-	// Profile is the section of the files in an S3 secret. Empty means default.
-	Profile string
-	// ForcePathStyle puts an S3 bucket into the path of the URL.
-	ForcePathStyle bool
-	// Checksums makes an S3 server check a CRC32C of each request.
-	Checksums bool
-	// SecretName is the name of the secret, for messages. Empty means that there is none.
-	SecretName string
-	// Secret is the content of the secret.
-	Secret map[string][]byte
-	// Namespace is whose backups a File store holds.
-	Namespace string
-	// FileRoot is the folder of the File stores of all namespaces.
-	FileRoot string
+// Head describes an object without what a store knows of it only after another request: labels that were given at the
+// end of a Put may be missing. It is for who asks for many objects.
+func Head(ctx context.Context, s Store, key string) (Object, error) {
+	if h, ok := s.(interface {
+		head(ctx context.Context, key string) (Object, error)
+	}); ok {
+		return h.head(ctx, key)
+	}
+	return s.Stat(ctx, key)
 }
 
-// kinds are the stores that there are.
-var kinds = map[string]func(context.Context, Config, string) (Store, error){
-	"S3":   openS3,
-	"ABS":  openABS,
-	"GCS":  openGCS,
-	"OSS":  openOSS,
-	"File": openFile,
-}
+// Config says where a store is and how to get in.
+type Config = kind.Config
+
+// openers are the implementations, by the names of the kinds. Each adds itself.
+var openers = map[string]func(ctx context.Context, c Config, bucket string) (Store, error){}
 
 // Open returns the store of c and the key that c's path holds. It does not wait for the service.
 func Open(ctx context.Context, c Config) (Store, string, error) {
-	open, ok := kinds[c.Kind]
+	open, ok := openers[c.Kind]
 	if !ok {
-		return nil, "", &Error{Problem: BadConfig, Text: fmt.Sprintf("storageType %q is not known; it is one of %s",
-			c.Kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))}
+		return nil, "", &Error{Problem: BadConfig, Text: fmt.Sprintf("storageType %q is not known; it is one of %s", c.Kind, strings.Join(kind.Names(), ", "))}
 	}
-	bucket, key, err := SplitPath(c.Path)
+	bucket, key, err := kind.SplitPath(c.Path)
 	if err != nil {
-		return nil, "", err
+		return nil, "", &Error{Problem: BadConfig, Text: err.Error()}
 	}
 	s, err := open(ctx, c, bucket)
 	if err != nil {
 		return nil, "", err
 	}
 	return s, key, nil
-}
-
-// SplitPath takes the bucket and the key out of a path.
-func SplitPath(path string) (bucket, key string, err error) {
-	bucket, key, found := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if !found || bucket == "" || strings.Trim(key, "/") == "" || strings.HasSuffix(key, "/") {
-		return "", "", &Error{Problem: BadConfig, Text: fmt.Sprintf("path %q has to name a bucket and a key, as <bucket>/<key>", path)}
-	}
-	return bucket, key, nil
 }
 
 // merge is a and b in one; b wins.

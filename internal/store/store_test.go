@@ -20,27 +20,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-func TestPathsNameABucketAndAKey(t *testing.T) {
-	for path, want := range map[string][2]string{
-		"bucket/key":     {"bucket", "key"},
-		"bucket/a/b/c":   {"bucket", "a/b/c"},
-		"/bucket/key":    {"bucket", "key"},
-		"bucket":         {},
-		"bucket/":        {},
-		"bucket/folder/": {},
-		"":               {},
-		"/":              {},
-		"//key":          {},
-		"bucket//":       {},
-	} {
-		bucket, key, err := SplitPath(path)
-		if got := [2]string{bucket, key}; got != want || (err == nil) != (want[0] != "") {
-			t.Errorf("SplitPath(%q) = %q, %v, want %q", path, got, err, want)
-		}
-	}
-}
+	"github.com/etcd-operator/etcd-operator/internal/outside"
+	"github.com/etcd-operator/etcd-operator/internal/store/kind"
+)
 
 func TestAWSFiles(t *testing.T) {
 	const keys = "[default]\naws_access_key_id = AKIADEFAULT\naws_secret_access_key=s1/+=\n\n; a comment\n[other]\naws_access_key_id=AKIAOTHER\naws_secret_access_key=s2\naws_session_token=tok\n"
@@ -68,6 +51,14 @@ func TestAWSFiles(t *testing.T) {
 		"a role": {
 			credentials: keys, config: "[default]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = other\nexternal_id = e\n",
 			want: awsSettings{profile: "default", keys: awsKeys{"AKIAOTHER", "s2", "tok"}, roleARN: "arn:aws:iam::1:role/x", externalID: "e"},
+		},
+		"a role for the pod's identity": {
+			config: "[default]\nrole_arn = arn:aws:iam::1:role/x\ncredential_source = Ec2InstanceMetadata\n",
+			want:   awsSettings{profile: "default", roleARN: "arn:aws:iam::1:role/x", credentialSource: "Ec2InstanceMetadata"},
+		},
+		"a role for a token": {
+			config: "[default]\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = /t\n",
+			want:   awsSettings{profile: "default", roleARN: "arn:aws:iam::1:role/x", tokenFile: "/t"},
 		},
 		"nothing: the identity of the pod": {want: awsSettings{profile: "default"}},
 		"half a key":                       {credentials: "[default]\naws_access_key_id = A\n", refused: "aws_secret_access_key"},
@@ -219,6 +210,10 @@ func TestPartsReachTheLargestObjects(t *testing.T) {
 	}
 	if total < 5<<40 {
 		t.Errorf("10,000 parts hold %d bytes, want 5 TiB or more", total)
+	}
+	// Services that insist on parts of one size take a database of 8 GiB, also an encrypted one.
+	if equal := int64(partSize(1)) * partsPerSize; equal < 8<<30+8<<30/4096+32 || partSize(partsPerSize+1) == partSize(1) {
+		t.Errorf("parts of one size hold %d bytes, want 8 GiB or more", equal)
 	}
 	if partSize(1) != partSize(partsPerSize) {
 		t.Error("the first parts differ in size")
@@ -409,7 +404,7 @@ func TestAnswersOfS3AreExplained(t *testing.T) {
 				_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>the key is sekretsekretsekret</Message></Error>", code)
 			}))
 			defer server.Close()
-			s, _, err := Open(t.Context(), Config{Kind: "S3", Path: "bucket/key", Endpoint: server.URL, SecretName: "aws", Secret: map[string][]byte{
+			s, _, err := Open(t.Context(), Config{Kind: "S3", Path: "bucket/key", Endpoint: server.URL, Permissions: kind.Permissions{Addresses: thisMachine}, SecretName: "aws", Secret: map[string][]byte{
 				"credentials": []byte("[default]\naws_access_key_id = AKIA\naws_secret_access_key = sekretsekretsekret\n"),
 			}})
 			if err != nil {
@@ -427,26 +422,35 @@ func TestAnswersOfS3AreExplained(t *testing.T) {
 	}
 }
 
+// thisMachine allows the servers of tests.
+var thisMachine = outside.Allowing("127.0.0.0/8, ::1")
+
 // networkStores are the stores of every kind of service at an address.
 func networkStores(t *testing.T, endpoint string) map[string]Store {
 	t.Helper()
+	return networkStoresWithin(t, endpoint, thisMachine)
+}
+
+// networkStoresWithin are those stores where only some addresses are allowed.
+func networkStoresWithin(t *testing.T, endpoint string, addresses *outside.Addresses) map[string]Store {
+	t.Helper()
 	all := map[string]Store{}
-	for kind, secret := range map[string]map[string]string{
+	for name, secret := range map[string]map[string]string{
 		"S3":  {"credentials": "[default]\naws_access_key_id = AKIA\naws_secret_access_key = sekretsekretsekret\n"},
 		"ABS": {"storage-account": "account", "storage-key": "c2VrcmV0c2VrcmV0c2VrcmV0"},
 		"GCS": {"access-token": "sekretsekretsekret"},
 		"OSS": {"accessKeyID": "id", "accessKeySecret": "sekretsekretsekret"},
 	} {
-		c := Config{Kind: kind, Path: "bucket/key", Endpoint: endpoint, SecretName: "secret", Secret: map[string][]byte{}}
-		for name, value := range secret {
-			c.Secret[name] = []byte(value)
+		c := Config{Kind: name, Path: "bucket/key", Endpoint: endpoint, Permissions: kind.Permissions{Addresses: addresses}, SecretName: "secret", Secret: map[string][]byte{}}
+		for key, value := range secret {
+			c.Secret[key] = []byte(value)
 		}
 		s, _, err := Open(t.Context(), c)
 		if err != nil {
-			t.Fatalf("%s: %v", kind, err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		all[kind] = s
+		all[name] = s
 	}
 	return all
 }
@@ -525,7 +529,7 @@ func TestAuthorityOfTheSecretIsTrusted(t *testing.T) {
 	}))
 	defer server.Close()
 	put := func(ca []byte) error {
-		s, _, err := Open(t.Context(), Config{Kind: "S3", Path: "bucket/key", Endpoint: server.URL, SecretName: "aws", Secret: map[string][]byte{
+		s, _, err := Open(t.Context(), Config{Kind: "S3", Path: "bucket/key", Endpoint: server.URL, Permissions: kind.Permissions{Addresses: thisMachine}, SecretName: "aws", Secret: map[string][]byte{
 			"credentials": []byte("[default]\naws_access_key_id = A\naws_secret_access_key = B\n"), "ca.crt": ca,
 		}})
 		if err != nil {

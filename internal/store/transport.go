@@ -4,40 +4,31 @@
 package store
 
 import (
-	"crypto/tls"
-	"crypto/x509"
+	"context"
 	"fmt"
-	"net/http"
+	"net"
 	"net/url"
 	"strings"
-	"time"
+
+	"github.com/etcd-operator/etcd-operator/internal/servicename"
 )
 
-// caKey is the entry of every store's secret with the authorities that sign the service's
-// certificate, beside those of the system.
-const caKey = "ca.crt"
-
-// httpTransport is the way to a service: through the proxy that the environment names, trusting the
-// system's authorities and those in the secret.
-func httpTransport(c Config) (*http.Transport, error) {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.Proxy = http.ProxyFromEnvironment
-	// A service that takes the connection and then says nothing is given up before the whole backup is.
-	t.ResponseHeaderTimeout = 2 * time.Minute
-	// Objects are stored as they are.
-	t.DisableCompression = true
-	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	if ca := c.Secret[caKey]; len(ca) > 0 {
-		pool, err := x509.SystemCertPool()
-		if err != nil {
-			pool = x509.NewCertPool()
-		}
-		if !pool.AppendCertsFromPEM(ca) {
-			return nil, &Error{Problem: BadConfig, Text: fmt.Sprintf("%s in secret %q holds no certificate in PEM form", caKey, c.SecretName)}
-		}
-		t.TLSClientConfig.RootCAs = pool
+// endpointOf reads the URL of a service, and finds the service where the user of c meant it.
+func endpointOf(ctx context.Context, c Config, endpoint string) (*url.URL, error) {
+	u, err := parseEndpoint(endpoint)
+	if err != nil {
+		return nil, err
 	}
-	return t, nil
+	host := u.Hostname()
+	name := servicename.Within(ctx, net.DefaultResolver.LookupHost, c.NamesWithin, host)
+	switch {
+	case name == host, name == host+".": // what a service signs for and has a certificate of has no dot at its end
+	case u.Port() == "":
+		u.Host = name
+	default:
+		u.Host = net.JoinHostPort(name, u.Port())
+	}
+	return u, nil
 }
 
 // parseEndpoint reads the URL of a service. Without a scheme it is https.

@@ -22,6 +22,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
+	"github.com/etcd-operator/etcd-operator/internal/outside"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 )
 
@@ -49,13 +51,15 @@ type Process struct {
 	Program string
 	// Dir is where folders for restored data are made. It needs room for twice the largest database.
 	Dir string
+	// MaxSize is how large a snapshot may be in bytes. 0 means that there is no limit.
+	MaxSize int64
 
 	sweep sync.Once
 }
 
 // Verify restores the snapshot and says what is in it as of the revision. The error is snapshot.ErrBroken where
 // the snapshot is at fault: a full disk, say, proves nothing against it.
-func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (found snapshot.Evidence, err error) {
+func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (found etcd.Evidence, err error) {
 	base := filepath.Join(p.Dir, "etcd-backup-verify")
 	if err := os.MkdirAll(base, 0o700); err != nil {
 		return found, fmt.Errorf("making a folder to restore into: %w", err)
@@ -67,7 +71,7 @@ func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (f
 	}
 	defer release()
 
-	if err := save(filepath.Join(dir, SnapshotFile), snap); err != nil {
+	if err := save(filepath.Join(dir, SnapshotFile), snap, p.MaxSize); err != nil {
 		return found, err
 	}
 	var out, complaint bytes.Buffer
@@ -79,7 +83,7 @@ func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (f
 		if ctx.Err() != nil {
 			return found, ctx.Err()
 		}
-		text := lastLine(complaint.String())
+		text := outside.Text(lastLine(complaint.String()))
 		switch {
 		case cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == ExitBroken:
 			return found, broken(text)
@@ -94,12 +98,19 @@ func (p *Process) Verify(ctx context.Context, snap io.Reader, revision int64) (f
 	return found, nil
 }
 
-func save(path string, r io.Reader) (err error) {
+func save(path string, r io.Reader, most int64) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("making a file to restore from: %w", err)
 	}
-	if _, err := io.Copy(f, r); err != nil {
+	if most > 0 {
+		r = io.LimitReader(r, most+1)
+	}
+	n, err := io.Copy(f, r)
+	if err == nil && most > 0 && n > most {
+		err = fmt.Errorf("its database has more than the %d bytes that -verify-max-size allows", most)
+	}
+	if err != nil {
 		_ = f.Close()
 		return fmt.Errorf("reading the backup back: %w", err)
 	}

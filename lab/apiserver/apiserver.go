@@ -35,6 +35,8 @@ type Config struct {
 	Dir string
 	// Set holds the programs, from artifacts.Ensure with ControlPlane.
 	Set *artifacts.Set
+	// AuditDir is a folder for an audit log of what ServiceAccounts do. It is created. If it is empty there is no log.
+	AuditDir string
 	// Extra flags of kube-apiserver, such as --feature-gates.
 	Extra []string
 }
@@ -81,6 +83,11 @@ func start(ctx context.Context, c Config, store *pki.Store) (_ *Server, err erro
 		}
 	}()
 
+	if c.AuditDir != "" {
+		if err := WriteAuditPolicy(c.AuditDir); err != nil {
+			return nil, err
+		}
+	}
 	args, err := Args(Options{
 		PKI:              store,
 		EtcdEndpoint:     s.endpoint,
@@ -88,6 +95,7 @@ func start(ctx context.Context, c Config, store *pki.Store) (_ *Server, err erro
 		AdvertiseAddress: loopback,
 		Port:             securePort,
 		ServiceCIDR:      "10.96.0.0/16",
+		AuditDir:         c.AuditDir,
 		Extra: append([]string{
 			"--disable-admission-plugins=ServiceAccount",
 			// Endpoints of the kubernetes Service may not be on loopback, and nobody would use them.

@@ -26,6 +26,9 @@ type Options struct {
 	Port int
 	// ServiceCIDR is the range of ClusterIPs.
 	ServiceCIDR string
+	// AuditDir is a folder that WriteAuditPolicy has prepared, for an audit log of what ServiceAccounts do: audit.log, and
+	// files named after it when that has become large. If it is empty there is none.
+	AuditDir string
 	// Extra flags, appended after the others.
 	Extra []string
 }
@@ -53,7 +56,7 @@ func Args(o Options) ([]string, error) {
 		return nil, err
 	}
 	tokens := o.PKI.ServiceAccountKey()
-	return append([]string{
+	args := []string{
 		"--etcd-servers=" + o.EtcdEndpoint,
 		"--bind-address=" + o.BindAddress,
 		"--secure-port=" + strconv.Itoa(o.Port),
@@ -61,7 +64,9 @@ func Args(o Options) ([]string, error) {
 		"--service-cluster-ip-range=" + o.ServiceCIDR,
 		"--allow-privileged=true",
 		"--authorization-mode=Node,RBAC",
-		"--enable-admission-plugins=NodeRestriction",
+		// The second is off by default and on in OpenShift: who makes an object block the deletion of its owner needs rights on the
+		// owner. Our roles have to be enough there, too.
+		"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
 
 		"--client-ca-file=" + o.PKI.CA().Cert,
 		"--tls-cert-file=" + server.Cert,
@@ -86,7 +91,8 @@ func Args(o Options) ([]string, error) {
 		"--proxy-client-key-file=" + frontProxy.Key,
 		// The host has no kube-proxy: aggregated APIs and webhooks are reached at their pods.
 		"--enable-aggregator-routing=true",
-	}, o.Extra...), nil
+	}
+	return slices.Concat(args, auditArgs(o.AuditDir), o.Extra), nil
 }
 
 func servingIdentity(o Options) (pki.Identity, error) {
@@ -118,7 +124,7 @@ func servingIdentity(o Options) (pki.Identity, error) {
 }
 
 // EtcdArgs returns the arguments of a single etcd on loopback which keeps its data in dataDir. It does not wait for the disk at
-// each write: a lab survives the death of every process, and is made anew after the death of the machine.
+// each write: a lab survives the death of every process, and is recreated after the death of the machine.
 func EtcdArgs(dataDir string, clientPort, peerPort int) []string {
 	client := fmt.Sprintf("http://127.0.0.1:%d", clientPort)
 	peer := fmt.Sprintf("http://127.0.0.1:%d", peerPort)

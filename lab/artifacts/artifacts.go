@@ -5,7 +5,7 @@
 //
 // Nothing is downloaded as a finished binary from a release page. Kubernetes, etcd and CoreDNS are compiled out of Go modules by
 // recipes that are committed (internal/recipes), and the rest comes out of Debian's packages. Every result is cached in CacheDir
-// under a name that holds its version and a hash of its recipe, so a changed recipe builds anew and an unchanged one is found in
+// under a name that holds its version and a hash of its recipe, so a changed recipe is built again and an unchanged one is found in
 // milliseconds, from whichever clone of the project it is asked for.
 package artifacts
 

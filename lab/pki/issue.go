@@ -21,7 +21,7 @@ import (
 const (
 	// lifetime is longer than any lab lives, so that nothing has to be renewed while it runs.
 	lifetime = 10 * 365 * 24 * time.Hour
-	// renewBefore is the time left under which a certificate is issued anew when its lab is started again.
+	// renewBefore is the time left under which a certificate is issued again when its lab is started again.
 	renewBefore = 30 * 24 * time.Hour
 	// clockSkew lets a certificate be used at once by a process whose clock is a little behind.
 	clockSkew = time.Hour

@@ -118,7 +118,7 @@ func supported(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClas
 		}
 	}
 	if claim.Spec.Selector != nil || claim.Spec.DataSource != nil || claim.Spec.DataSourceRef != nil {
-		return errors.New("volumes of the lab are made empty and anew: use a claim without selector and data source")
+		return errors.New("volumes of the lab are created empty: use a claim without selector and data source")
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (c *controller) reclaim(ctx context.Context, volume *corev1.PersistentVolum
 	if volume.Spec.Local == nil || volume.Spec.Local.Path != folder {
 		return fmt.Errorf("delete volume %s: its path is not %s, which is where it was made; delete it by hand", volume.Name, folder)
 	}
-	// The folder first: as long as the object is there, an interrupted deletion is taken up again.
+	// The folder first: as long as the object is there, an interrupted deletion is resumed.
 	if err := os.RemoveAll(folder); err != nil {
 		return fmt.Errorf("delete volume %s: %w", volume.Name, err)
 	}

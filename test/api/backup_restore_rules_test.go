@@ -6,6 +6,7 @@ package api
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,7 +31,13 @@ func TestEtcdBackupRulesTellTheUserWhatToChange(t *testing.T) {
 		{name: "a timeout below zero means the default, as in the original", spec: endpoints + s3 + ", backupPolicy: {timeoutInSecond: -1}"},
 		{name: "with client certificates", spec: endpoints + s3 + ", clientTLSSecret: etcd-client-tls, allowSelfSignedCertificates: true"},
 
-		{name: "no endpoints", spec: s3, want: "[spec.etcdEndpoints: Required value" + unchecked},
+		{name: "by a reference", spec: "etcdClusterRef: {name: c}, " + s3},
+		{name: "by a reference, without endpoints", spec: "etcdClusterRef: {name: c}, etcdEndpoints: null, " + s3},
+		{name: "no endpoints", spec: s3, want: "spec.etcdEndpoints: Required value: must be set, unless etcdClusterRef is"},
+		{
+			name: "endpoints beside a reference", spec: endpoints + "etcdClusterRef: {name: c}, " + s3,
+			want: "spec.etcdClusterRef: Invalid value: must not be set together with etcdEndpoints: only one of them can name what to back up",
+		},
 		{
 			name: "empty endpoints", spec: "etcdEndpoints: [], " + s3,
 			want: "spec.etcdEndpoints: Invalid value: must hold at least one client URL, such as http://example-etcd-cluster-client:2379",
@@ -72,7 +79,7 @@ func TestEtcdBackupRulesTellTheUserWhatToChange(t *testing.T) {
 		{name: "schedule beside an interval of 0", spec: endpoints + s3 + `, backupPolicy: {backupIntervalInSecond: 0, schedule: {cron: "@daily"}}`},
 		{
 			name: "schedule beside an interval", spec: endpoints + s3 + `, backupPolicy: {backupIntervalInSecond: 60, schedule: {cron: "@daily"}}`,
-			want: "spec.backupPolicy.schedule: Invalid value: must not be set beside backupIntervalInSecond: the one or the other says when to back up",
+			want: "spec.backupPolicy.schedule: Invalid value: must not be set together with backupIntervalInSecond: only one of them can define when to back up",
 		},
 		{
 			name: "schedule of four fields", spec: endpoints + s3 + `, backupPolicy: {schedule: {cron: "30 2 * *"}}`,
@@ -111,8 +118,13 @@ func TestEtcdRestoreRulesTellTheUserWhatToChange(t *testing.T) {
 			want: "[spec.backupStorageType: Required value" + unchecked,
 		},
 		{
-			name: "all that can be said",
+			name: "every field",
 			spec: cluster + s3 + `, encryptionSecret: key, keepOldVolumes: true, revisionBump: 1000000000, ttlSecondsAfterFinished: 0, clusterSpec: {size: 3, version: "3.6.16"}`,
+		},
+		{name: "a sum", spec: cluster + s3 + ", sha256: " + strings.Repeat("0a", 32)},
+		{
+			name: "a sum that is none", spec: cluster + s3 + ", sha256: sum",
+			want: `spec.sha256: Invalid value: "sum": must be 64 hexadecimal digits in lower case, as sha256sum prints them`,
 		},
 		{name: "the revision stays", spec: cluster + s3 + ", revisionBump: 0"},
 		{
@@ -207,7 +219,7 @@ func storeCases(rest, choice string) []ruleCase {
 
 func runRules(t *testing.T, gvr schema.GroupVersionResource, kind string, tests []ruleCase) {
 	t.Helper()
-	namespace := newNamespace(t)
+	namespace := server.NewNamespace(t)
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

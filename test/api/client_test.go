@@ -21,11 +21,12 @@ import (
 	"github.com/etcd-operator/etcd-operator/pkg/generated/clientset/versioned"
 	"github.com/etcd-operator/etcd-operator/pkg/generated/clientset/versioned/fake"
 	"github.com/etcd-operator/etcd-operator/pkg/generated/informers/externalversions"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 )
 
 func clientset(t *testing.T) versioned.Interface {
 	t.Helper()
-	client, err := versioned.NewForConfig(config())
+	client, err := versioned.NewForConfig(server.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestTheGoClientGoesThroughTheLifeOfACluster(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	strict := metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}
-	api := clientset(t).EtcdV1beta2().EtcdClusters(newNamespace(t))
+	api := clientset(t).EtcdV1beta2().EtcdClusters(server.NewNamespace(t))
 
 	created, err := api.Create(ctx, goCluster(), strict)
 	if err != nil {
@@ -104,7 +105,7 @@ func TestTheGoClientGoesThroughTheLifeOfACluster(t *testing.T) {
 
 func TestTheGoClientWritesBackupsAndRestores(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
+	namespace := server.NewNamespace(t)
 	strict := metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}
 
 	backup, err := clientset(t).EtcdV1beta2().EtcdBackups(namespace).Create(t.Context(), goBackup(), strict)
@@ -127,7 +128,7 @@ func TestTheGoClientWritesBackupsAndRestores(t *testing.T) {
 func TestApplyConfigurationsOwnWhatTheyName(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	namespace := newNamespace(t)
+	namespace := server.NewNamespace(t)
 	api := clientset(t).EtcdV1beta2().EtcdClusters(namespace)
 	human := metav1.ApplyOptions{FieldManager: "human"}
 
@@ -174,7 +175,7 @@ func TestApplyConfigurationsOwnWhatTheyName(t *testing.T) {
 
 func TestListersSeeWhatInformersWatch(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
+	namespace := server.NewNamespace(t)
 	client := clientset(t)
 	factory := externalversions.NewSharedInformerFactoryWithOptions(client, 10*time.Minute, externalversions.WithNamespace(namespace))
 	informers := factory.Etcd().V1beta2()
@@ -201,7 +202,7 @@ func TestListersSeeWhatInformersWatch(t *testing.T) {
 	if _, err := api.EtcdRestores(namespace).Create(t.Context(), goRestore(), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func(context.Context) error {
+	harness.Eventually(t, harness.Patience, func(context.Context) error {
 		cluster, err1 := clusterLister.Get("c")
 		_, err2 := backupLister.Get("b")
 		_, err3 := restoreLister.Get("r")
@@ -216,7 +217,7 @@ func TestListersSeeWhatInformersWatch(t *testing.T) {
 }
 
 // The fake client is what programs that use ours test themselves with.
-func TestTheFakeClientRemembers(t *testing.T) {
+func TestTheFakeClientKeepsObjects(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset(&v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns"}})
 	api := client.EtcdV1beta2().EtcdClusters("ns")
@@ -245,7 +246,7 @@ func TestTheFakeClientRemembers(t *testing.T) {
 func TestScaleReadsAndWritesTheSize(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	api := clientset(t).EtcdV1beta2().EtcdClusters(newNamespace(t))
+	api := clientset(t).EtcdV1beta2().EtcdClusters(server.NewNamespace(t))
 	cluster, err := api.Create(ctx, goCluster(), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +262,7 @@ func TestScaleReadsAndWritesTheSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if scale.Spec.Replicas != 3 || scale.Status.Replicas != 2 || scale.Status.Selector != "app=etcd,etcd_cluster=c" {
-		t.Errorf("scale %+v %+v, want 3 asked for, 2 there", scale.Spec, scale.Status)
+		t.Errorf("scale %+v %+v, want 3 desired, 2 actual", scale.Spec, scale.Status)
 	}
 	scale.Spec.Replicas = 5
 	if scale, err = api.UpdateScale(ctx, "c", scale, metav1.UpdateOptions{}); err != nil {

@@ -11,21 +11,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
+func TestImmutableFieldsOfEtcdClusterAreReported(t *testing.T) {
 	t.Parallel()
 	const (
 		claim    = "{accessModes: [ReadWriteOnce], storageClassName: fast, volumeMode: Filesystem, resources: {requests: {storage: 1Gi}, limits: {storage: 10Gi}}}"
-		appears  = "spec.pod.persistentVolumeClaimSpec: Invalid value: cannot be added or removed later, because the members would lose their data: make a new EtcdCluster and move the data there"
-		frozen   = ": cannot be changed later; of a claim only resources.requests.storage can, and only to grow"
-		shrink   = "spec.pod.persistentVolumeClaimSpec.resources.requests: Invalid value: the storage request cannot be made smaller or removed, because volumes can only grow"
+		appears  = "spec.pod.persistentVolumeClaimSpec: Invalid value: cannot be added or removed later, because the members would lose their data: create a new EtcdCluster and move the data there"
+		frozen   = ": cannot be changed later; only resources.requests.storage of a claim can, and only to a larger value"
+		shrink   = "spec.pod.persistentVolumeClaimSpec.resources.requests: Invalid value: the storage request cannot be decreased or removed, because volumes can only grow"
 		domain   = "spec.pod.ClusterDomain: Invalid value: cannot be changed later, because the URLs of the members contain it"
-		peer     = "spec.TLS.static.member.peerSecret: Invalid value: cannot be added or removed later, because members with and without TLS cannot speak to each other; the name of the Secret can be changed"
+		peer     = "spec.TLS.static.member.peerSecret: Invalid value: cannot be added or removed later, because members with and without TLS cannot communicate with each other; the name of the Secret can be changed"
 		inClaim  = "spec.pod.persistentVolumeClaimSpec."
-		client   = "spec.TLS.static.operatorSecret: Invalid value: cannot be removed later, because the operator could not speak to the members any more that still ask for a certificate; the name of the Secret can be changed"
+		client   = "spec.TLS.static.operatorSecret: Invalid value: cannot be removed later, because the operator could no longer connect to members that still require a certificate; the name of the Secret can be changed"
 		withBoth = "{size: 3, TLS: {static: {member: {peerSecret: p, serverSecret: s}, operatorSecret: o}}}"
+		born     = "spec.bootstrap: Invalid value: cannot be added, changed or removed later, because it says how the cluster came into being: create another EtcdCluster, or restore a backup with an EtcdRestore"
 		withPeer = "{size: 3, TLS: {static: {member: {peerSecret: p}}}}"
 	)
 	withClaim := func(spec string) string { return "{size: 3, pod: {persistentVolumeClaimSpec: " + spec + "}}" }
+	withOrigin := func(path string) string {
+		return "{size: 3, bootstrap: {restore: {backupStorageType: S3, s3: {path: " + path + ", awsSecret: aws}}}}"
+	}
 	replaced := func(from, to string) string {
 		if !strings.Contains(claim, from) {
 			t.Fatalf("the claim does not contain %q", from)
@@ -38,15 +42,28 @@ func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
 		want                string // "" where the change is accepted
 	}{
 		{
+			name: "a quota that comes and changes", before: "{size: 3, storageQuota: 1Gi}", after: "{size: 3, storageQuota: 4Gi}",
+		},
+		{name: "upkeep that comes", before: "size: 3", after: "{size: 3, maintenance: {defragment: {}}}"},
+		{name: "a quota that goes", before: "{size: 3, storageQuota: 1Gi}", after: "size: 3"},
+		{
 			name:   "what can change",
 			before: "{size: 3, version: 3.5.21}",
 			after: `{size: 5, version: 3.6.16, repository: example.com/etcd, paused: true, podDisruptionBudget: false, deletionPolicy: Retain,
-              nodeLostToleranceSeconds: 300, service: {name: mine},
+              nodeLostToleranceSeconds: 300, service: {name: mine}, networkPolicy: {clients: [{podSelector: {}}, {ipBlock: {cidr: 10.0.0.0/8}}], metrics: [{namespaceSelector: {}}]},
               TLS: {static: {member: {serverSecret: s}, operatorSecret: o}},
               pod: {labels: {a: b}, annotations: {c: d}, resources: {requests: {cpu: 100m}}, antiAffinity: true,
                 etcdEnv: [{name: ETCD_QUOTA_BACKEND_BYTES, value: "8589934592"}], securityContext: {runAsUser: 9000}, tmpfs: true,
-                tolerations: [{operator: Exists}], nodeSelector: {e: f}, busyboxImage: busybox, priorityClassName: high, DNSTimeoutInSecond: 5}}`,
+                tolerations: [{operator: Exists}], nodeSelector: {e: f}, busyboxImage: busybox, priorityClassName: high, DNSTimeoutInSecond: 5,
+                imagePullSecrets: [{name: registry}], serviceAccountName: etcd, runtimeClassName: gvisor, terminationGracePeriodSeconds: 30,
+                hostAliases: [{ip: 10.1.2.3, hostnames: [mirror.example.com]}],
+                topologySpreadConstraints: [{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]}}`,
 		},
+
+		{name: "a bootstrap that stays", before: withOrigin("b/k"), after: strings.Replace(withOrigin("b/k"), "size: 3", "size: 5", 1)},
+		{name: "a bootstrap that appears", before: "size: 3", after: withOrigin("b/k"), want: born},
+		{name: "a bootstrap that changes", before: withOrigin("b/k"), after: withOrigin("b/l"), want: born},
+		{name: "a bootstrap that goes", before: withOrigin("b/k"), after: "size: 3", want: born},
 
 		{name: "a claim that appears", before: "size: 3", after: withClaim(claim), want: appears},
 		{name: "a claim that appears in a pod policy", before: "{size: 3, pod: {antiAffinity: true}}", after: withClaim(claim), want: appears},
@@ -138,7 +155,7 @@ func TestEtcdClusterFieldsThatCannotChangeSaySo(t *testing.T) {
 		{name: "client TLS that goes", before: withBoth, after: withPeer, want: client},
 		{name: "another operator Secret", before: withBoth, after: strings.Replace(withBoth, "operatorSecret: o", "operatorSecret: other", 1)},
 	}
-	namespace := newNamespace(t)
+	namespace := server.NewNamespace(t)
 	for i, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -31,11 +31,12 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 	t.Parallel()
 	const (
 		size    = ": must be from 1 to 7; 3 and 5 are the usual sizes"
+		quota   = ": must be from 16Mi to 8Gi, which is the largest database that etcd recommends; who needs another one sets ETCD_QUOTA_BACKEND_BYTES in pod.etcdEnv"
 		version = ": must be a version as major.minor.patch, such as 3.6.16 or v3.6.16"
 		labels  = `spec.pod.labels: Invalid value: must not contain the label app or a label that begins with etcd_, which the operator sets itself`
 		pairing = `spec.TLS.static: Invalid value: operatorSecret and member.serverSecret belong together: set both to serve clients over TLS, or neither`
-		env     = `spec.pod.etcdEnv: Invalid value: must not contain ETCD_WAL_DIR, ETCD_FORCE_NEW_CLUSTER, ETCD_CONFIG_FILE, ETCD_MAX_LEARNERS or what begins with ETCD_DISCOVERY: where members have their data, and how they come into their cluster, is up to the operator`
-		length  = `metadata: Invalid value: the name must be no longer than 52 characters, because a member's name is the name of the cluster and 11 characters more`
+		env     = `spec.pod.etcdEnv: Invalid value: must not contain ETCD_WAL_DIR, ETCD_FORCE_NEW_CLUSTER, ETCD_CONFIG_FILE, ETCD_MAX_LEARNERS or what begins with ETCD_DISCOVERY: the operator controls where members keep their data and how they join their cluster`
+		length  = `metadata: Invalid value: the name must be no longer than 52 characters, because a member's name is the name of the cluster followed by 11 characters`
 		label   = `metadata: Invalid value: the name must begin with a letter and consist of lower case letters, digits and dashes, because it becomes the name of a Service`
 	)
 	name52 := strings.Repeat("n", 52)
@@ -60,6 +61,47 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 		{name: "no patch version", spec: `{size: 3, version: "3.6"}`, want: `spec.version: Invalid value: "3.6"` + version},
 		{name: "four numbers", spec: "{size: 3, version: 3.6.16.1}", want: `spec.version: Invalid value: "3.6.16.1"` + version},
 		{name: "an image", spec: `{size: 3, version: "etcd:v3.6.16"}`, want: `spec.version: Invalid value: "etcd:v3.6.16"` + version},
+
+		{name: "a quota", spec: "{size: 3, storageQuota: 16Mi}"},
+		{name: "a quota as a number", spec: "{size: 3, storageQuota: 8589934592}"},
+		{name: "a tiny quota", spec: "{size: 3, storageQuota: 15Mi}", want: `spec.storageQuota: Invalid value: "15Mi"` + quota},
+		{name: "a huge quota", spec: "{size: 3, storageQuota: 9Gi}", want: `spec.storageQuota: Invalid value: "9Gi"` + quota},
+		{
+			name: "two quotas", spec: `{size: 3, storageQuota: 4Gi, pod: {etcdEnv: [{name: ETCD_QUOTA_BACKEND_BYTES, value: "1"}]}}`,
+			want: "spec.storageQuota: Invalid value: must not be set together with ETCD_QUOTA_BACKEND_BYTES in pod.etcdEnv, which is the same setting",
+		},
+		{name: "a quota that fits", spec: "{size: 3, storageQuota: 4Gi, pod: {persistentVolumeClaimSpec: {resources: {requests: {storage: 10Gi}}}}}"},
+		{
+			name: "a quota that does not fit", spec: "{size: 3, storageQuota: 4Gi, pod: {persistentVolumeClaimSpec: {resources: {requests: {storage: 3Gi}}}}}",
+			want: "spec.storageQuota: Invalid value: must not be larger than the volume of a member",
+		},
+
+		{
+			name: "defragmentation",
+			spec: `{size: 3, maintenance: {defragment: {freePercent: 40, minFree: 1Gi, windows: [{start: "02:30", durationMinutes: 90, days: [Saturday, Sunday], timeZone: Europe/Berlin}]}}}`,
+		},
+		{name: "recovery of space", spec: "{size: 3, maintenance: {onQuotaExceeded: Recover, allowCompaction: true}}"},
+		{
+			name: "another recovery of space", spec: "{size: 3, maintenance: {onQuotaExceeded: Always}}",
+			want: `spec.maintenance.onQuotaExceeded: Invalid value: "Always": must be Report, which is the default, or Recover`,
+		},
+		{name: "defragmentation as it is by default", spec: "{size: 3, maintenance: {defragment: {}}}"},
+		{
+			name: "defragmentation at any time", spec: "{size: 3, maintenance: {defragment: {freePercent: 5}}}",
+			want: "spec.maintenance.defragment.freePercent: Invalid value: 5: must be from 10 to 95",
+		},
+		{
+			name: "a window at no time", spec: `{size: 3, maintenance: {defragment: {windows: [{start: "2:30", durationMinutes: 90}]}}}`,
+			want: `spec.maintenance.defragment.windows[0].start: Invalid value: "2:30": must be hours and minutes, such as "02:30"`,
+		},
+		{
+			name: "a window without an end", spec: `{size: 3, maintenance: {defragment: {windows: [{start: "02:30", durationMinutes: 1441}]}}}`,
+			want: "spec.maintenance.defragment.windows[0].durationMinutes: Invalid value: 1441: must be from 1 to 1440, which is a day",
+		},
+		{
+			name: "a window on no day", spec: `{size: 3, maintenance: {defragment: {windows: [{start: "02:30", durationMinutes: 60, days: [Sun]}]}}}`,
+			want: `spec.maintenance.defragment.windows[0].days[0]: Invalid value: "Sun": must be Monday, Tuesday, Wednesday, Thursday, Friday, Saturday or Sunday`,
+		},
 
 		{name: "labels", spec: "{size: 3, pod: {labels: {team: db, app.kubernetes.io/name: etcd, my_etcd_x: z}}}"},
 		{name: "label app", spec: "{size: 3, pod: {labels: {app: mine}}}", want: labels},
@@ -119,18 +161,49 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 			want: `spec.pod.ClusterDomain: Invalid value: "cluster.local": must begin with a dot, as in .cluster.local`,
 		},
 
+		{name: "a grace period", spec: "{size: 3, pod: {terminationGracePeriodSeconds: 5}}"},
+		{
+			name: "no time to stop", spec: "{size: 3, pod: {terminationGracePeriodSeconds: 4}}",
+			want: "spec.pod.terminationGracePeriodSeconds: Invalid value: 4: must be from 5 to 3600; etcd stops within a second or two",
+		},
 		{name: "DNS timeout", spec: "{size: 3, pod: {DNSTimeoutInSecond: 30}}"},
 		{
 			name: "negative DNS timeout", spec: "{size: 3, pod: {DNSTimeoutInSecond: -1}}",
-			want: "spec.pod.DNSTimeoutInSecond: Invalid value: -1: must be 0, which waits for as long as it takes, or more",
+			want: "spec.pod.DNSTimeoutInSecond: Invalid value: -1: must be 0, which means no limit, or more",
 		},
 
+		{name: "a network policy for pods of the namespace", spec: "{size: 3, networkPolicy: {}}"},
+		{name: "clients of other namespaces", spec: "{size: 3, networkPolicy: {clients: [{podSelector: {}, namespaceSelector: {}}]}}"},
+		{
+			name: "a client that is nobody", spec: "{size: 3, networkPolicy: {clients: [{}]}}",
+			want: "spec.networkPolicy.clients[0]: Invalid value: must have a podSelector, a namespaceSelector or an ipBlock",
+		},
+		{
+			name: "a reader of metrics that is nobody", spec: "{size: 3, networkPolicy: {metrics: [{}]}}",
+			want: "spec.networkPolicy.metrics[0]: Invalid value: must have a podSelector, a namespaceSelector or an ipBlock",
+		},
+		{
+			name: "a client that is two things", spec: "{size: 3, networkPolicy: {clients: [{namespaceSelector: {}, ipBlock: {cidr: 10.0.0.0/8}}]}}",
+			want: "spec.networkPolicy.clients[0]: Invalid value: ipBlock cannot be combined with podSelector or namespaceSelector: make it an entry of its own",
+		},
+		{
+			name: "a reader of metrics that is two things", spec: "{size: 3, networkPolicy: {metrics: [{podSelector: {}, ipBlock: {cidr: 10.0.0.0/8}}]}}",
+			want: "spec.networkPolicy.metrics[0]: Invalid value: ipBlock cannot be combined with podSelector or namespaceSelector: make it an entry of its own",
+		},
 		{name: "no patience with a lost node", spec: "{size: 3, nodeLostToleranceSeconds: 0}"},
 		{
 			name: "negative patience", spec: "{size: 3, nodeLostToleranceSeconds: -5}",
 			want: "spec.nodeLostToleranceSeconds: Invalid value: -5: must be 0 or more",
 		},
 
+		{
+			name: "a spread without a skew", spec: "{size: 3, pod: {topologySpreadConstraints: [{maxSkew: 0, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]}}",
+			want: "spec.pod.topologySpreadConstraints: Invalid value: maxSkew must be 1 or more, and topologyKey must be the name of a label of nodes",
+		},
+		{
+			name: "a spread that is neither asked nor wished for", spec: "{size: 3, pod: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: Sometimes}]}}",
+			want: "spec.pod.topologySpreadConstraints: Invalid value: whenUnsatisfiable must be DoNotSchedule or ScheduleAnyway",
+		},
 		{name: "recovery from a survivor", spec: "{size: 3, recovery: {mode: Survivor, patienceSeconds: 0, allowDataLoss: true}}"},
 		{name: "recovery from a backup", spec: "{size: 3, recovery: {mode: Backup, backupName: nightly}}"},
 		{name: "recovery by hand", spec: "{size: 3, recovery: {mode: Manual}}"},
@@ -154,7 +227,7 @@ func TestEtcdClusterRulesTellTheUserWhatToChange(t *testing.T) {
 			want: `spec.deletionPolicy: Invalid value: "Keep": must be Delete, which is the default, or Retain`,
 		},
 	}
-	namespace := newNamespace(t)
+	namespace := server.NewNamespace(t)
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

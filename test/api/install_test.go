@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr/testr"
 	"github.com/google/go-cmp/cmp"
@@ -24,10 +23,8 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/api/crd"
 	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 )
-
-// installPatience is how long an install may take on a busy machine; on an idle one it takes under a second.
-const installPatience = 60 * time.Second
 
 // inGroup returns a definition of ours moved to another API group, so that each test has one of its own.
 func inGroup(definition *apiextensionsv1.CustomResourceDefinition, group string) *apiextensionsv1.CustomResourceDefinition {
@@ -38,7 +35,7 @@ func inGroup(definition *apiextensionsv1.CustomResourceDefinition, group string)
 
 func crds(t *testing.T) apiextensionsclient.CustomResourceDefinitionInterface {
 	t.Helper()
-	client, err := apiextensionsclient.NewForConfig(config())
+	client, err := apiextensionsclient.NewForConfig(server.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +45,7 @@ func crds(t *testing.T) apiextensionsclient.CustomResourceDefinitionInterface {
 // install installs a definition and fails the test where that takes too long.
 func install(t *testing.T, cfg *rest.Config, definition *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), installPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
 	defer cancel()
 	if err := crdinstall.Ensure(ctx, cfg, definition, testr.New(t), nil); err != nil {
 		t.Fatal(err)
@@ -59,7 +56,7 @@ func install(t *testing.T, cfg *rest.Config, definition *apiextensionsv1.CustomR
 func counting() (*rest.Config, func() []string) {
 	var mu sync.Mutex
 	var writes []string
-	cfg := config()
+	cfg := server.Config()
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			if r.Method != http.MethodGet {
@@ -90,7 +87,7 @@ func TestInstallOnAFreshServerServesTheKindWhenItReturns(t *testing.T) {
 			cfg, writes := counting()
 			install(t, cfg, definition)
 			gvr := schema.GroupVersionResource{Group: definition.Spec.Group, Version: "v1beta2", Resource: definition.Spec.Names.Plural}
-			eventually(t, func(ctx context.Context) error {
+			harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
 				_, err := resource(t, gvr, "default").List(ctx, metav1.ListOptions{})
 				return err
 			})
@@ -117,7 +114,7 @@ func TestInstallLeavesADefinitionOfANewerReleaseAlone(t *testing.T) {
 	newer := inGroup(crd.EtcdClusters(), "newer.example.com")
 	newer.Annotations[crd.AnnotationRevision] = "1000"
 	newer.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["ofTheFuture"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
-	install(t, config(), newer)
+	install(t, server.Config(), newer)
 
 	cfg, writes := counting()
 	install(t, cfg, inGroup(crd.EtcdClusters(), "newer.example.com"))
@@ -129,7 +126,7 @@ func TestInstallLeavesADefinitionOfANewerReleaseAlone(t *testing.T) {
 func TestInstallPutsBackWhatWasChangedByHand(t *testing.T) {
 	t.Parallel()
 	ours := inGroup(crd.EtcdClusters(), "changed.example.com")
-	install(t, config(), ours)
+	install(t, server.Config(), ours)
 	changed, err := crds(t).Get(t.Context(), ours.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +137,7 @@ func TestInstallPutsBackWhatWasChangedByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	install(t, config(), ours)
+	install(t, server.Config(), ours)
 	got, err := crds(t).Get(t.Context(), ours.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -153,16 +150,16 @@ func TestInstallPutsBackWhatWasChangedByHand(t *testing.T) {
 	}
 }
 
-// An operator may start before its rights are there. It says what is missing, and goes on by itself.
+// An operator may start before its rights are there. It reports what is missing, and continues by itself.
 func TestInstallWaitsForItsRights(t *testing.T) {
 	t.Parallel()
 	definition := inGroup(crd.EtcdBackups(), "rights.example.com")
-	cfg := config()
+	cfg := server.Config()
 	cfg.Impersonate = rest.ImpersonationConfig{UserName: "operator-without-rights"}
 
 	waiting := make(chan string, 100)
 	done := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), installPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
 	defer cancel()
 	go func() {
 		done <- crdinstall.Ensure(ctx, cfg, definition, testr.New(t), func(reason string) { waiting <- reason })
@@ -172,8 +169,8 @@ func TestInstallWaitsForItsRights(t *testing.T) {
 		verb   string // the right that is missing
 		reason string
 	}{
-		{"get", `reading the definition: customresourcedefinitions.apiextensions.k8s.io "` + definition.Name + `" is forbidden: User "operator-without-rights" cannot get resource`},
-		{"create", `creating the definition: customresourcedefinitions.apiextensions.k8s.io is forbidden: User "operator-without-rights" cannot create resource`},
+		{"get", `reading the CRD: customresourcedefinitions.apiextensions.k8s.io "` + definition.Name + `" is forbidden: User "operator-without-rights" cannot get resource`},
+		{"create", `creating the CRD: customresourcedefinitions.apiextensions.k8s.io is forbidden: User "operator-without-rights" cannot create resource`},
 	}
 	for _, step := range steps {
 		awaitReason(t, waiting, done, step.reason)
@@ -187,7 +184,7 @@ func TestInstallWaitsForItsRights(t *testing.T) {
 // awaitReason waits until the installer says that it waits for a reason, with what to do about it.
 func awaitReason(t *testing.T, waiting <-chan string, done <-chan error, want string) {
 	t.Helper()
-	const advice = "give the operator's service account that right, or install the definition yourself and start the operator with -create-crd=false"
+	const advice = "give the operator's service account that right, or install the CRD yourself and start the operator with -create-crd=false"
 	for {
 		select {
 		case got := <-waiting:
@@ -196,7 +193,7 @@ func awaitReason(t *testing.T, waiting <-chan string, done <-chan error, want st
 			}
 			t.Logf("waiting: %s", got)
 		case err := <-done:
-			t.Fatalf("the installer returned %v before it said %q", err, want)
+			t.Fatalf("the installer returned %v before it reported %q", err, want)
 		}
 	}
 }
@@ -229,7 +226,7 @@ func TestManyInstallsAtOnceAllSucceed(t *testing.T) {
 	for _, existing := range []string{"none", "an older one"} {
 		var group sync.WaitGroup
 		for range 8 {
-			group.Go(func() { install(t, config(), inGroup(crd.EtcdClusters(), start.Spec.Group)) })
+			group.Go(func() { install(t, server.Config(), inGroup(crd.EtcdClusters(), start.Spec.Group)) })
 		}
 		group.Wait()
 		got, err := crds(t).Get(t.Context(), start.Name, metav1.GetOptions{})
@@ -252,23 +249,23 @@ func TestInstallWaitsUntilADeletedDefinitionIsGone(t *testing.T) {
 	t.Parallel()
 	definition := inGroup(crd.EtcdRestores(), "deleted.example.com")
 	definition.Finalizers = []string{"example.com/hold"}
-	install(t, config(), definition)
+	install(t, server.Config(), definition)
 	if err := crds(t).Delete(t.Context(), definition.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 
 	waiting := make(chan string, 100)
 	done := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), installPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
 	defer cancel()
 	go func() {
 		fresh := inGroup(crd.EtcdRestores(), "deleted.example.com")
-		done <- crdinstall.Ensure(ctx, config(), fresh, testr.New(t), func(reason string) { waiting <- reason })
+		done <- crdinstall.Ensure(ctx, server.Config(), fresh, testr.New(t), func(reason string) { waiting <- reason })
 	}()
-	if got, want := <-waiting, "the definition is being deleted; it is created again as soon as it is gone"; got != want {
+	if got, want := <-waiting, "the CRD is being deleted; it is recreated as soon as it is gone"; got != want {
 		t.Errorf("it waits because %q, want %q", got, want)
 	}
-	eventually(t, func(ctx context.Context) error {
+	harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
 		held, err := crds(t).Get(ctx, definition.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -282,11 +279,11 @@ func TestInstallWaitsUntilADeletedDefinitionIsGone(t *testing.T) {
 	}
 }
 
-func TestInstallSaysWhichNamesAreTaken(t *testing.T) {
+func TestInstallReportsWhichNamesAreTaken(t *testing.T) {
 	t.Parallel()
 	squatter := inGroup(crd.EtcdRestores(), "names.example.com")
 	squatter.Spec.Names.ShortNames = []string{"etcd"}
-	install(t, config(), squatter)
+	install(t, server.Config(), squatter)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -294,9 +291,9 @@ func TestInstallSaysWhichNamesAreTaken(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		ours := inGroup(crd.EtcdClusters(), "names.example.com")
-		done <- crdinstall.Ensure(ctx, config(), ours, testr.New(t), func(reason string) { waiting <- reason })
+		done <- crdinstall.Ensure(ctx, server.Config(), ours, testr.New(t), func(reason string) { waiting <- reason })
 	}()
-	want := `the API server refuses the names of the definition: "etcd" is already in use; remove the other definition that uses them`
+	want := `the API server refuses the names of the CRD: "etcd" is already in use; delete the other CRD that uses them`
 	if got := <-waiting; got != want {
 		t.Errorf("it waits because %q, want %q", got, want)
 	}

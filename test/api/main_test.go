@@ -11,36 +11,25 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcd-operator/etcd-operator/api/crd"
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
-	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
-	"github.com/etcd-operator/etcd-operator/lab/apiserver"
-	"github.com/etcd-operator/etcd-operator/lab/artifacts"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 )
 
-// buildPatience covers a machine on which the API server has to be built first.
-const buildPatience = 30 * time.Minute
-
 var (
-	server *apiserver.Server
+	server *harness.Server
 
 	clusters = v1beta2.SchemeGroupVersion.WithResource(v1beta2.EtcdClusterResourcePlural)
 	backups  = v1beta2.SchemeGroupVersion.WithResource(v1beta2.EtcdBackupResourcePlural)
@@ -48,39 +37,18 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "the API server for the tests:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (code int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), buildPatience)
-	defer cancel()
-	set, err := artifacts.Ensure(ctx, artifacts.Request{ControlPlane: true}, os.Stderr)
-	if err != nil {
-		return 0, err
-	}
-	dir, err := os.MkdirTemp("", "etcd-operator-test-api-")
-	if err != nil {
-		return 0, fmt.Errorf("making a folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	server, err = apiserver.Start(ctx, apiserver.Config{Dir: dir, Set: set})
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	if err := installAll(ctx); err != nil {
-		return 0, err
-	}
-	code = m.Run()
-	if everything := flag.Lookup("test.run").Value.String() == ""; code == 0 && everything {
-		return code, untestedRules()
-	}
-	return code, nil
+	harness.Main(m, harness.Options{
+		Setup: func(_ context.Context, s *harness.Server) error {
+			server = s
+			return nil
+		},
+		Finish: func() error {
+			if everything := flag.Lookup("test.run").Value.String() == ""; !everything {
+				return nil
+			}
+			return untestedRules()
+		},
+	})
 }
 
 // refusals collects the refusals that tests have seen.
@@ -97,7 +65,7 @@ func untestedRules() error {
 		for _, rule := range s.XValidations {
 			at := strings.TrimPrefix(path+rule.FieldPath, ".") + ": "
 			ofKind := kind
-			if inner, embedded := strings.CutPrefix(at, "spec.clusterSpec"); embedded {
+			if inner, embedded := strings.CutPrefix(at, "spec.clusterSpec"); embedded && strings.HasPrefix(path, ".spec.clusterSpec") {
 				// An EtcdRestore holds the very type that an EtcdCluster has as its spec.
 				ofKind, at = "EtcdCluster", "spec"+inner
 			}
@@ -121,29 +89,9 @@ func untestedRules() error {
 	return errors.Join(errs...)
 }
 
-// installAll installs our definitions. What the API server has against one is printed.
-func installAll(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, installPatience)
-	defer cancel()
-	for _, definition := range crd.All() {
-		err := crdinstall.Ensure(ctx, config(), definition, logr.Discard(), func(reason string) { fmt.Fprintln(os.Stderr, reason) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// config returns the configuration of an administrator whose requests are not slowed down.
-func config() *rest.Config {
-	cfg := server.RESTConfig()
-	cfg.QPS = -1
-	return cfg
-}
-
 func kube(t *testing.T) kubernetes.Interface {
 	t.Helper()
-	client, err := kubernetes.NewForConfig(config())
+	client, err := kubernetes.NewForConfig(server.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,23 +101,11 @@ func kube(t *testing.T) kubernetes.Interface {
 // resource gives access to the objects of a kind in a namespace, free of any Go type of ours.
 func resource(t *testing.T, gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
 	t.Helper()
-	client, err := dynamic.NewForConfig(config())
+	client, err := dynamic.NewForConfig(server.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return client.Resource(gvr).Namespace(namespace)
-}
-
-// newNamespace makes a namespace for one test. It stays: no controller that could delete it runs here, and
-// the whole API server goes away at the end.
-func newNamespace(t *testing.T) string {
-	t.Helper()
-	created, err := kube(t).CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return created.Name
 }
 
 // object reads a manifest.

@@ -29,7 +29,7 @@ import (
 // their repositories must pass it, and every word of their specs must be kept.
 func TestManifestsOfTheOriginalAndOfTheForkAreAccepted(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
+	namespace := server.NewNamespace(t)
 	for _, folder := range []string{"testdata/original", "testdata/fork"} {
 		for file, manifests := range manifestsUnder(t, folder) {
 			for _, manifest := range manifests {
@@ -53,7 +53,7 @@ func TestOurExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
 	fill := strings.NewReplacer("<full-s3-path>", "mybucket/etcd.backup", "<aws-secret>", "aws",
 		"<etcd-cluster-endpoints>", `"http://example-etcd-cluster-client:2379"`)
-	namespace := newNamespace(t)
+	namespace := server.NewNamespace(t)
 	kinds := map[string]int{}
 	for file, manifests := range manifestsUnder(t, "../../example", fill.Replace) {
 		for _, manifest := range manifests {
@@ -77,7 +77,7 @@ func TestOurExamplesAreAccepted(t *testing.T) {
 // a manifest with the stored object see no difference.
 func TestLeftoversAreKeptAndDoNotBlockLaterChanges(t *testing.T) {
 	t.Parallel()
-	api := resource(t, clusters, newNamespace(t))
+	api := resource(t, clusters, server.NewNamespace(t))
 	manifest := manifestsUnder(t, "testdata/original")["testdata/original/cluster-leftovers.yaml"][0]
 	if _, err := api.Create(t.Context(), manifest, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestLeftoversAreKeptAndDoNotBlockLaterChanges(t *testing.T) {
 
 func TestAnUnknownFieldIsReportedNotSwallowed(t *testing.T) {
 	t.Parallel()
-	_, err := resource(t, clusters, newNamespace(t)).Create(t.Context(), object(t, clusterManifest("c", "{size: 3, sise: 5}")), strictDryRun)
+	_, err := resource(t, clusters, server.NewNamespace(t)).Create(t.Context(), object(t, clusterManifest("c", "{size: 3, sise: 5}")), strictDryRun)
 	if err == nil || !strings.Contains(err.Error(), `unknown field "spec.sise"`) {
 		t.Errorf("got error %v, want one that names spec.sise", err)
 	}

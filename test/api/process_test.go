@@ -5,6 +5,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,13 +17,16 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/crd"
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
@@ -35,39 +39,39 @@ var definitions = map[string]string{
 
 func TestOperatorsWaitForTheirRightsAndThenCreateTheirCRDs(t *testing.T) {
 	t.Parallel()
-	for name, flag := range map[string]string{"in all namespaces": "", "in one namespace": "--namespaced"} {
+	for name, flag := range map[string]string{"in all namespaces": "--service-account=default --cluster-wide", "in one namespace": "--service-account=default"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bare, bin := bareServer(t)
-			id := identity{kubeconfig: asServiceAccount(t, bare, "default", "default"), namespace: "default", pod: "p"}
-			var running []*operator
+			bare := harness.StartServer(t)
+			kubeconfig := bare.KubeconfigOfServiceAccount(t, "default", "default")
+			var running []*harness.RunningOperator
 			for name := range definitions {
-				o := start(t, name, id)
-				o.awaitAnswer(t, "/readyz", http.StatusInternalServerError, "is forbidden")
-				o.awaitAnswer(t, "/healthz", http.StatusOK, "ok")
+				o := harness.StartOperator(t, harness.Operator{Name: name, Kubeconfig: kubeconfig, Namespace: "default"})
+				o.AwaitAnswer(t, "/readyz", http.StatusInternalServerError, "is forbidden")
+				o.AwaitAnswer(t, "/healthz", http.StatusOK, "ok")
 				running = append(running, o)
 			}
 
 			grant := exec.CommandContext(t.Context(), "../../example/rbac/create_role.sh", strings.Fields(flag)...)
-			grant.Env = append(os.Environ(), "KUBECONFIG="+bare.Kubeconfig(), "PATH="+bin+":"+os.Getenv("PATH"))
+			grant.Env = append(os.Environ(), "KUBECONFIG="+bare.Kubeconfig(), "PATH="+bare.Artifacts.Bin+":"+os.Getenv("PATH"))
 			if out, err := grant.CombinedOutput(); err != nil {
 				t.Fatalf("create_role.sh: %v\n%s", err, out)
 			}
 			for _, o := range running {
-				o.awaitReady(t)
-				if _, metrics, err := o.get(t.Context(), "/metrics"); err != nil || !strings.Contains(metrics, "go_goroutines") {
-					t.Errorf("/metrics of %s: %v, or no metrics in it", o.name, err)
+				o.AwaitReady(t)
+				if _, metrics, err := o.Get(t.Context(), "/metrics"); err != nil || !strings.Contains(metrics, "go_goroutines") {
+					t.Errorf("/metrics of %s: %v, or no metrics in it", o.Name(), err)
 				}
 			}
 			for name, definition := range definitions {
-				get := exec.CommandContext(t.Context(), bin+"/kubectl", "--kubeconfig", bare.Kubeconfig(), "get", "crd", definition)
+				get := exec.CommandContext(t.Context(), bare.Artifacts.Bin+"/kubectl", "--kubeconfig", bare.Kubeconfig(), "get", "crd", definition)
 				if out, err := get.CombinedOutput(); err != nil {
 					t.Errorf("%s is ready and its CRD is not there: %s", name, out)
 				}
 			}
 			for _, o := range running {
-				if code := o.stop(t); code != 0 {
-					t.Errorf("%s ended with exit code %d on SIGTERM, want 0", o.name, code)
+				if code := o.Stop(t); code != 0 {
+					t.Errorf("%s ended with exit code %d on SIGTERM, want 0", o.Name(), code)
 				}
 			}
 		})
@@ -76,34 +80,29 @@ func TestOperatorsWaitForTheirRightsAndThenCreateTheirCRDs(t *testing.T) {
 
 func TestWithCreateCRDFalseAnOperatorWaitsUntilSomebodyElseInstalledIt(t *testing.T) {
 	t.Parallel()
-	bare, _ := bareServer(t)
-	o := start(t, "etcd-backup-operator", identity{bare.Kubeconfig(), "default", "p"}, "-create-crd=false")
-	o.awaitAnswer(t, "/readyz", http.StatusInternalServerError, v1beta2.EtcdBackupCRDName)
+	bare := harness.StartServer(t)
+	o := harness.StartOperator(t, harness.Operator{Name: "etcd-backup-operator", Kubeconfig: bare.Kubeconfig(), Namespace: "default", Pod: "p", Args: []string{"-create-crd=false"}})
+	o.AwaitAnswer(t, "/readyz", http.StatusInternalServerError, v1beta2.EtcdBackupCRDName)
 
 	// Another kind of the same group is not enough.
 	for _, definition := range crd.All() {
 		if definition.Name == v1beta2.EtcdBackupCRDName {
-			o.awaitAnswer(t, "/readyz", http.StatusInternalServerError, "does not serve it yet")
+			o.AwaitAnswer(t, "/readyz", http.StatusInternalServerError, "does not serve it yet")
 		}
 		if err := crdinstall.Ensure(t.Context(), bare.RESTConfig(), definition, logr.Discard(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	o.awaitReady(t)
+	o.AwaitReady(t)
 }
 
 func TestAnAPIServerThatIsAwayDoesNotEndTheProcess(t *testing.T) {
 	t.Parallel()
-	kubeconfig := t.TempDir() + "/kubeconfig"
-	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}],
-		clusters: [{name: c, cluster: {server: "http://%s"}}], users: [{name: u, user: {}}]}`, port.Free(t))
-	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o := start(t, "etcd-operator", identity{kubeconfig, "default", "p"})
-	o.awaitAnswer(t, "/readyz", http.StatusInternalServerError, "connection refused")
-	o.awaitAnswer(t, "/healthz", http.StatusOK, "ok")
-	if code := o.stop(t); code != 0 {
+	kubeconfig := harness.KubeconfigFor(t, "http://"+port.Free(t))
+	o := harness.StartOperator(t, harness.Operator{Name: "etcd-operator", Kubeconfig: kubeconfig, Namespace: "default", Pod: "p"})
+	o.AwaitAnswer(t, "/readyz", http.StatusInternalServerError, "connection refused")
+	o.AwaitAnswer(t, "/healthz", http.StatusOK, "ok")
+	if code := o.Stop(t); code != 0 {
 		t.Errorf("exit code %d on SIGTERM, want 0", code)
 	}
 }
@@ -120,7 +119,7 @@ func leader(ctx context.Context, client kubernetes.Interface, namespace string) 
 func awaitLeader(t *testing.T, namespace, want string) {
 	t.Helper()
 	client := kube(t)
-	eventually(t, func(ctx context.Context) error {
+	harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
 		got, err := leader(ctx, client, namespace)
 		if err == nil && got != want {
 			err = fmt.Errorf("the leader is %q, want %q", got, want)
@@ -131,16 +130,16 @@ func awaitLeader(t *testing.T, namespace, want string) {
 
 func TestAStandbyIsReadyAndTakesOverSoonAfterACleanEnd(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	first := start(t, "etcd-operator", identity{server.Kubeconfig(), namespace, "first"})
+	namespace := server.NewNamespace(t)
+	first := harness.StartOperator(t, harness.Operator{Name: "etcd-operator", Kubeconfig: server.Kubeconfig(), Namespace: namespace, Pod: "first"})
 	awaitLeader(t, namespace, "first")
-	second := start(t, "etcd-operator", identity{server.Kubeconfig(), namespace, "second"})
-	second.awaitReady(t)
+	second := harness.StartOperator(t, harness.Operator{Name: "etcd-operator", Kubeconfig: server.Kubeconfig(), Namespace: namespace, Pod: "second"})
+	second.AwaitReady(t)
 	if got, err := leader(t.Context(), kube(t), namespace); err != nil || got != "first" {
 		t.Fatalf("with a standby the leader is %q (%v), want still the first", got, err)
 	}
 
-	if code := first.stop(t); code != 0 {
+	if code := first.Stop(t); code != 0 {
 		t.Errorf("exit code %d on SIGTERM, want 0", code)
 	}
 	ended := time.Now()
@@ -150,7 +149,7 @@ func TestAStandbyIsReadyAndTakesOverSoonAfterACleanEnd(t *testing.T) {
 		t.Errorf("the standby took over after %v, want about a second", took)
 	}
 
-	if code := second.stop(t); code != 0 {
+	if code := second.Stop(t); code != 0 {
 		t.Errorf("exit code %d on SIGTERM, want 0", code)
 	}
 	if got, err := leader(t.Context(), kube(t), namespace); err != nil || got != "" {
@@ -160,16 +159,16 @@ func TestAStandbyIsReadyAndTakesOverSoonAfterACleanEnd(t *testing.T) {
 
 func TestAContainerThatCrashedLeadsAgainWithoutWaitingForItsLease(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	id := identity{server.Kubeconfig(), namespace, "p"}
-	crashed := start(t, "etcd-operator", id)
+	namespace := server.NewNamespace(t)
+	pod := harness.Operator{Name: "etcd-operator", Kubeconfig: server.Kubeconfig(), Namespace: namespace, Pod: "p"}
+	crashed := harness.StartOperator(t, pod)
 	awaitLeader(t, namespace, "p")
-	crashed.kill()
+	crashed.Kill()
 
 	begin := time.Now()
-	restarted := start(t, "etcd-operator", id)
-	eventually(t, func(context.Context) error {
-		if !strings.Contains(restarted.output.String(), "Successfully acquired lease") {
+	restarted := harness.StartOperator(t, pod)
+	harness.Eventually(t, harness.Patience, func(context.Context) error {
+		if !strings.Contains(restarted.Output(), "Successfully acquired lease") {
 			return fmt.Errorf("the restarted process does not lead")
 		}
 		return nil
@@ -181,8 +180,8 @@ func TestAContainerThatCrashedLeadsAgainWithoutWaitingForItsLease(t *testing.T) 
 
 func TestALeaderThatLosesItsLeaseExits(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	o := start(t, "etcd-operator", identity{server.Kubeconfig(), namespace, "p"})
+	namespace := server.NewNamespace(t)
+	o := harness.StartOperator(t, harness.Operator{Name: "etcd-operator", Kubeconfig: server.Kubeconfig(), Namespace: namespace, Pod: "p"})
 	awaitLeader(t, namespace, "p")
 	steal := func(ctx context.Context) error {
 		leases := kube(t).CoordinationV1().Leases(namespace)
@@ -195,32 +194,37 @@ func TestALeaderThatLosesItsLeaseExits(t *testing.T) {
 		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
 		return err
 	}
-	eventually(t, steal) // the leader writes, too
-	if code := o.awaitEnd(t); code == 0 {
+	harness.Eventually(t, harness.Patience, steal) // the leader writes, too
+	if code := o.AwaitEnd(t); code == 0 {
 		t.Error("exit code 0: it looks like a clean end")
 	}
-	if !strings.Contains(o.output.String(), "leader election lost") {
+	if !strings.Contains(o.Output(), "leader election lost") {
 		t.Error("the log does not say why it ended")
 	}
 }
 
 func TestEachObjectIsServedByTheOperatorOfItsScope(t *testing.T) {
 	t.Parallel()
-	bare, _ := bareServer(t)
-	namespaced := start(t, "etcd-operator", identity{bare.Kubeconfig(), "default", "namespaced"})
-	namespaced.awaitReady(t)
-	clusterWide := func() *operator {
-		return start(t, "etcd-operator", identity{bare.Kubeconfig(), "kube-system", "wide"}, "-cluster-wide")
+	scoped := func(name, scope string) string {
+		annotated := fmt.Sprintf("name: %s, annotations: {etcd.database.coreos.com/scope: %s}", name, scope)
+		return strings.Replace(clusterManifest(name, "size: 3"), "name: "+name, annotated, 1)
+	}
+	bare := harness.StartServer(t)
+	namespaced := harness.StartOperator(t, harness.Operator{Name: "etcd-operator", Kubeconfig: bare.Kubeconfig(), Namespace: "default", Pod: "namespaced"})
+	namespaced.AwaitReady(t)
+	clusterWide := func() *harness.RunningOperator {
+		return harness.StartOperator(t, harness.Operator{Name: "etcd-operator", Kubeconfig: bare.Kubeconfig(), Namespace: "kube-system", Pod: "wide", Args: []string{"-cluster-wide"}})
 	}
 
-	client, err := dynamic.NewForConfig(bare.RESTConfig())
+	anyKind, err := dynamic.NewForConfig(bare.RESTConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := client.Resource(clusters).Namespace("default")
+	api := anyKind.Resource(clusters).Namespace("default")
 	for _, manifest := range []string{
 		clusterManifest("plain", "size: 3"),
-		strings.Replace(clusterManifest("wide", "size: 3"), "name: wide", "name: wide, annotations: {etcd.database.coreos.com/scope: clusterwide}", 1),
+		scoped("wide", "clusterwide"),
+		scoped("mistyped", "cluster-wide"),
 	} {
 		if _, err := api.Create(t.Context(), object(t, manifest), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -237,7 +241,7 @@ func TestEachObjectIsServedByTheOperatorOfItsScope(t *testing.T) {
 	}
 	awaitCreating := func(name string) {
 		t.Helper()
-		eventually(t, func(ctx context.Context) error {
+		harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
 			got, err := phase(ctx, name)
 			if err == nil && got != string(v1beta2.ClusterPhaseCreating) {
 				err = fmt.Errorf("EtcdCluster %s has phase %q, want Creating", name, got)
@@ -250,8 +254,24 @@ func TestEachObjectIsServedByTheOperatorOfItsScope(t *testing.T) {
 	if got, err := phase(t.Context(), "wide"); err != nil || got != "" {
 		t.Errorf("the operator of the namespace gave an object of the cluster-wide one the phase %q (%v)", got, err)
 	}
-	clusterWide().awaitReady(t)
+	clusterWide().AwaitReady(t)
 	awaitCreating("wide")
+
+	harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
+		var events corev1.EventList
+		if err := bare.Client.List(ctx, &events, client.InNamespace("default")); err != nil {
+			return err
+		}
+		for _, event := range events.Items {
+			if event.Reason == "UnknownScope" && event.InvolvedObject.Name == "mistyped" && strings.Contains(event.Message, `"cluster-wide"`) {
+				return nil
+			}
+		}
+		return errors.New("no event reports the unknown scope")
+	})
+	if got, err := phase(t.Context(), "mistyped"); err != nil || got != "" {
+		t.Errorf("an object of an unknown scope has the phase %q (%v)", got, err)
+	}
 }
 
 func TestTheProgramsExplainThemselves(t *testing.T) {
@@ -303,7 +323,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 		documented[match[1]] = false
 	}
 	for name := range definitions {
-		help, err := program(t, name, nil, "-h").Output()
+		help, err := exec.CommandContext(t.Context(), harness.Binary(t, name), "-h").Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,14 +343,13 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 
 func testExplanation(t *testing.T, name string, env, args []string, code int, want string) {
 	t.Helper()
-	cmd := program(t, name, env, args...)
-	var output logBuffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	_ = cmd.Run() // the exit code is in ProcessState
+	cmd := exec.CommandContext(t.Context(), harness.Binary(t, name), args...)
+	cmd.Env = append([]string{}, env...) // not nil: that would be the environment of the test
+	output, _ := cmd.CombinedOutput()    // the exit code is in ProcessState
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		t.Errorf("exit code %d, want %d", got, code)
 	}
-	if !strings.Contains(output.String(), want) {
-		t.Errorf("the output does not say %q:\n%s", want, output.String())
+	if !strings.Contains(string(output), want) {
+		t.Errorf("the output does not contain %q:\n%s", want, output)
 	}
 }

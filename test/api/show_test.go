@@ -30,10 +30,11 @@ func TestKubectlGetShows(t *testing.T) {
 		name:     "EtcdCluster",
 		gvr:      clusters,
 		manifest: clusterManifest("x", "{size: 5, version: 3.6.16}"),
-		status:   `{phase: Running, readyReplicas: 4, currentVersion: 3.6.16}`,
-		columns:  []string{"Name", "Size", "Ready", "Version", "Phase", "Age"},
-		cells:    []any{"x", int64(5), int64(4), "3.6.16", "Running"},
-		fresh:    []any{"x", int64(5), nil, nil, nil},
+		status: `{phase: Running, readyReplicas: 4, currentVersion: 3.6.16, conditions: [{type: Available, status: "True", reason: Other}, {type: Ready, status: "False", reason: QuorumAtRisk}],
+          memberStatuses: [{name: x-a, role: Voter, healthy: true, dbSize: 25Mi}, {name: x-b, role: Leader, healthy: true, dbSize: 26Mi}]}`,
+		columns: []string{"Name", "Size", "Ready", "Version", "Phase", "Reason", "Leader wide", "Data wide", "Age"},
+		cells:   []any{"x", int64(5), int64(4), "3.6.16", "Running", "QuorumAtRisk", "x-b", "26Mi"},
+		fresh:   []any{"x", int64(5), nil, nil, nil, nil, nil, nil},
 	}, {
 		name:     "EtcdBackup",
 		gvr:      backups,
@@ -57,7 +58,7 @@ func TestKubectlGetShows(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			namespace := newNamespace(t)
+			namespace := server.NewNamespace(t)
 			api := resource(t, tc.gvr, namespace)
 			stored, err := api.Create(t.Context(), object(t, tc.manifest), metav1.CreateOptions{})
 			if err != nil {
@@ -110,7 +111,7 @@ func table(t *testing.T, gvr schema.GroupVersionResource, namespace string) (col
 	return columns, cells
 }
 
-func TestDiscoveryHasTheNamesThatPeopleType(t *testing.T) {
+func TestDiscoveryHasTheNamesThatUsersType(t *testing.T) {
 	t.Parallel()
 	list, err := kube(t).Discovery().ServerResourcesForGroupVersion(v1beta2.SchemeGroupVersion.String())
 	if err != nil {
@@ -138,9 +139,9 @@ func TestDiscoveryHasTheNamesThatPeopleType(t *testing.T) {
 	}
 }
 
-func TestStatusAndSpecAreWrittenApart(t *testing.T) {
+func TestStatusAndSpecAreWrittenSeparately(t *testing.T) {
 	t.Parallel()
-	api := resource(t, clusters, newNamespace(t))
+	api := resource(t, clusters, server.NewNamespace(t))
 	manifest := object(t, clusterManifest("c", "size: 3"))
 	manifest.Object["status"] = map[string]any{"phase": "Running"}
 	stored, err := api.Create(t.Context(), manifest, metav1.CreateOptions{})
@@ -170,7 +171,7 @@ func TestStatusAndSpecAreWrittenApart(t *testing.T) {
 
 func TestAWholeStatusIsKept(t *testing.T) {
 	t.Parallel()
-	api := resource(t, clusters, newNamespace(t))
+	api := resource(t, clusters, server.NewNamespace(t))
 	stored, err := api.Create(t.Context(), object(t, clusterManifest("c", "size: 3")), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

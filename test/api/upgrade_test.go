@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/etcd-operator/etcd-operator/api/crd"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 )
 
 // old is an object that was made before our definition came, and what can be done with it afterwards.
@@ -28,11 +29,11 @@ type old struct {
 	lost []string
 	// stuck is set where nothing but the mending of the spec can change the spec.
 	stuck bool
-	// mend corrects an object that breaks our rules. It is nil where the object is valid.
-	mend func(t *testing.T, u *unstructured.Unstructured)
+	// correct corrects an object that breaks our rules. It is nil where the object is valid.
+	correct func(t *testing.T, u *unstructured.Unstructured)
 }
 
-// setting makes a mend that sets one field.
+// setting returns a correction that sets one field.
 func setting(value any, path ...string) func(*testing.T, *unstructured.Unstructured) {
 	return func(t *testing.T, u *unstructured.Unstructured) {
 		t.Helper()
@@ -40,7 +41,7 @@ func setting(value any, path ...string) func(*testing.T, *unstructured.Unstructu
 	}
 }
 
-// removing makes a mend that removes one field.
+// removing returns a correction that removes one field.
 func removing(path ...string) func(*testing.T, *unstructured.Unstructured) {
 	return func(_ *testing.T, u *unstructured.Unstructured) { unstructured.RemoveNestedField(u.Object, path...) }
 }
@@ -55,21 +56,21 @@ var oldClusters = []old{
 	{name: "leftovers", spec: `{size: 3, baseImage: quay.io/coreos/etcd, selfHosted: {}, backup: {maxBackups: 5, pv: {volumeSizeInMB: 512}}}`},
 	{name: "nulls", spec: `{size: 3, version: null, pod: null, TLS: {static: null}}`},
 	{name: "of-another-fork", spec: `{size: 3, notOurs: {a: b}}`, lost: []string{"spec", "notOurs"}},
-	{name: "empty", spec: `{size: 0}`, mend: setting(int64(3), "spec", "size")},
-	{name: "no-size", spec: `{version: 3.2.13}`, stuck: true, mend: setting(int64(3), "spec", "size")},
-	{name: "big", spec: `{size: 9}`, mend: setting(int64(7), "spec", "size")},
-	{name: "latest", spec: `{size: 3, version: latest}`, mend: setting("3.6.16", "spec", "version")},
-	{name: "reserved", spec: `{size: 3, pod: {labels: {app: mine, team: db}}}`, mend: removing("spec", "pod", "labels", "app")},
-	{name: "half-tls", spec: `{size: 3, TLS: {static: {operatorSecret: o}}}`, mend: removing("spec", "TLS")},
+	{name: "empty", spec: `{size: 0}`, correct: setting(int64(3), "spec", "size")},
+	{name: "no-size", spec: `{version: 3.2.13}`, stuck: true, correct: setting(int64(3), "spec", "size")},
+	{name: "big", spec: `{size: 9}`, correct: setting(int64(7), "spec", "size")},
+	{name: "latest", spec: `{size: 3, version: latest}`, correct: setting("3.6.16", "spec", "version")},
+	{name: "reserved", spec: `{size: 3, pod: {labels: {app: mine, team: db}}}`, correct: removing("spec", "pod", "labels", "app")},
+	{name: "half-tls", spec: `{size: 3, TLS: {static: {operatorSecret: o}}}`, correct: removing("spec", "TLS")},
 	{name: "no-dot", spec: `{size: 3, pod: {ClusterDomain: cluster.local}}`},
 	{name: "with-claim", spec: `{size: 3, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}`},
 	{
 		name: "no-access-modes", spec: `{size: 3, pod: {persistentVolumeClaimSpec: {resources: {requests: {storage: 1Gi}}}}}`,
-		mend: setting([]any{"ReadWriteOnce"}, "spec", "pod", "persistentVolumeClaimSpec", "accessModes"),
+		correct: setting([]any{"ReadWriteOnce"}, "spec", "pod", "persistentVolumeClaimSpec", "accessModes"),
 	},
 	{name: "block", spec: `{size: 3, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], volumeMode: Block}}}`},
 	{name: "named-volume", spec: `{size: 1, pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], volumeName: pv}}}`},
-	{name: "wal-dir", spec: `{size: 3, pod: {etcdEnv: [{name: ETCD_WAL_DIR, value: /wal}]}}`, mend: removing("spec", "pod", "etcdEnv")},
+	{name: "wal-dir", spec: `{size: 3, pod: {etcdEnv: [{name: ETCD_WAL_DIR, value: /wal}]}}`, correct: removing("spec", "pod", "etcdEnv")},
 	{name: "dotted.name", spec: `{size: 3}`},
 	{name: strings.Repeat("n", 60), spec: `{size: 3}`},
 }
@@ -83,13 +84,13 @@ var oldBackups = []old{
 	{name: "of-old", spec: `{clusterName: c, etcdEndpoints: ["http://c:2379"], storageType: S3, s3: {path: b/k, awsSecret: aws}}`, lost: []string{"spec", "clusterName"}},
 	{
 		name: "no-endpoints", spec: `{etcdEndpoints: [], storageType: S3, s3: {path: b/k, awsSecret: aws}}`,
-		mend: setting([]any{"http://c:2379"}, "spec", "etcdEndpoints"),
+		correct: setting([]any{"http://c:2379"}, "spec", "etcdEndpoints"),
 	},
-	{name: "no-key", spec: `{etcdEndpoints: ["http://c:2379"], storageType: S3, s3: {path: b, awsSecret: aws}}`, mend: setting("b/k", "spec", "s3", "path")},
-	{name: "unknown-store", spec: `{etcdEndpoints: ["http://c:2379"], storageType: Ceph, s3: {path: b/k, awsSecret: aws}}`, mend: setting("S3", "spec", "storageType")},
+	{name: "no-key", spec: `{etcdEndpoints: ["http://c:2379"], storageType: S3, s3: {path: b, awsSecret: aws}}`, correct: setting("b/k", "spec", "s3", "path")},
+	{name: "unknown-store", spec: `{etcdEndpoints: ["http://c:2379"], storageType: Ceph, s3: {path: b/k, awsSecret: aws}}`, correct: setting("S3", "spec", "storageType")},
 	{
 		name: "no-block", spec: `{etcdEndpoints: ["http://c:2379"], storageType: S3}`, stuck: true,
-		mend: setting(map[string]any{"path": "b/k", "awsSecret": "aws"}, "spec", "s3"),
+		correct: setting(map[string]any{"path": "b/k", "awsSecret": "aws"}, "spec", "s3"),
 	},
 }
 
@@ -99,8 +100,8 @@ var oldRestores = []old{
 		status: `{succeeded: true}`,
 	},
 	{name: "failed", spec: `{etcdCluster: {name: failed}, backupStorageType: ABS, abs: {path: c/k, absSecret: abs}}`, status: `{succeeded: false, reason: no object}`},
-	{name: "unnamed", spec: `{etcdCluster: {name: ""}, backupStorageType: GCS, gcs: {path: b/k}}`, mend: setting("c", "spec", "etcdCluster", "name")},
-	{name: "no-key", spec: `{etcdCluster: {name: c}, backupStorageType: OSS, oss: {path: b, ossSecret: oss}}`, mend: setting("b/k", "spec", "oss", "path")},
+	{name: "unnamed", spec: `{etcdCluster: {name: ""}, backupStorageType: GCS, gcs: {path: b/k}}`, correct: setting("c", "spec", "etcdCluster", "name")},
+	{name: "no-key", spec: `{etcdCluster: {name: c}, backupStorageType: OSS, oss: {path: b, ossSecret: oss}}`, correct: setting("b/k", "spec", "oss", "path")},
 }
 
 func TestUpgradeFromAnotherOperatorLosesNoObject(t *testing.T) {
@@ -128,8 +129,8 @@ func TestUpgradeFromAnotherOperatorLosesNoObject(t *testing.T) {
 func testUpgrade(t *testing.T, ours *apiextensionsv1.CustomResourceDefinition, olds []old) {
 	t.Helper()
 	gvr := schema.GroupVersionResource{Group: ours.Spec.Group, Version: "v1beta2", Resource: ours.Spec.Names.Plural}
-	api := resource(t, gvr, newNamespace(t))
-	eventually(t, func(ctx context.Context) error {
+	api := resource(t, gvr, server.NewNamespace(t))
+	harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
 		_, err := api.List(ctx, metav1.ListOptions{})
 		return err
 	})
@@ -147,7 +148,7 @@ func testUpgrade(t *testing.T, ours *apiextensionsv1.CustomResourceDefinition, o
 		before[o.name] = created
 	}
 
-	install(t, config(), ours.DeepCopy())
+	install(t, server.Config(), ours.DeepCopy())
 	checkUpgraded(t, ours)
 	awaitSchema(t, api, olds[0].name)
 
@@ -167,7 +168,7 @@ func testUpgrade(t *testing.T, ours *apiextensionsv1.CustomResourceDefinition, o
 // kind a moment after it has stored the definition.
 func awaitSchema(t *testing.T, api dynamic.ResourceInterface, name string) {
 	t.Helper()
-	eventually(t, func(ctx context.Context) error {
+	harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
 		u, err := api.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -235,9 +236,9 @@ func testOldObject(t *testing.T, api dynamic.ResourceInterface, o old, before *u
 	case err == nil:
 		u = got
 	}
-	if o.mend != nil {
+	if o.correct != nil {
 		broken := u.DeepCopy()
-		o.mend(t, u)
+		o.correct(t, u)
 		if u, err = api.Update(t.Context(), u, metav1.UpdateOptions{}); err != nil {
 			t.Fatalf("the spec cannot be corrected: %v", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
@@ -60,7 +61,7 @@ func BenchmarkBackupOfAGibibyte(b *testing.B) {
 func etcdctlSave(b *testing.B, etcd *etcdCluster) float64 {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "snapshot")
-	cmd := exec.CommandContext(b.Context(), filepath.Join(programs.Etcd["v3.6.16"], "etcdctl"), "--endpoints", etcd.urls()[0], "snapshot", "save", file)
+	cmd := exec.CommandContext(b.Context(), filepath.Join(server.Artifacts.Etcd["v3.6.16"], "etcdctl"), "--endpoints", etcd.urls()[0], "snapshot", "save", file)
 	began := time.Now()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("etcdctl snapshot save: %v\n%s", err, out)
@@ -94,20 +95,20 @@ func backUp(b *testing.B, etcd *etcdCluster, kind stores.Kind) (rate float64, ow
 	object := e.backup("large", "large", etcd.urls()...)
 	object.Spec.BackupPolicy = &v1beta2.BackupPolicy{TimeoutInSecond: 600}
 	e.create(object)
-	eventually(b, 10*time.Minute, func() string {
+	harness.Eventually(b, 10*time.Minute, func(context.Context) error {
 		if object = e.read("large"); object.Status.Succeeded {
-			return ""
+			return nil
 		}
-		return fmt.Sprintf("the status is %+v", object.Status)
+		return fmt.Errorf("the status is %+v", object.Status)
 	})
 	stop()
 	own, whole = <-peak, memoryOf(b, p, "VmHWM:")
-	p.kill()
+	p.Kill()
 	return float64(object.Status.Size) / object.Status.Duration.Seconds(), own, whole
 }
 
 // watchMemory samples the memory of a process until ctx ends and then says what the most was.
-func watchMemory(ctx context.Context, b *testing.B, p *process) <-chan int64 {
+func watchMemory(ctx context.Context, b *testing.B, p *harness.RunningOperator) <-chan int64 {
 	b.Helper()
 	peak := make(chan int64, 1)
 	go func() {
@@ -127,9 +128,9 @@ func watchMemory(ctx context.Context, b *testing.B, p *process) <-chan int64 {
 }
 
 // memoryOf is a line of a process's status, in bytes.
-func memoryOf(b *testing.B, p *process, line string) int64 {
+func memoryOf(b *testing.B, p *harness.RunningOperator, line string) int64 {
 	b.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if err != nil {
 		b.Error(err)
 		return 0

@@ -25,6 +25,7 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/store"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
@@ -208,7 +209,7 @@ func TestOperatorKilledBeforeItVerifiesLeavesNothingUnverified(t *testing.T) {
 }
 
 // Nobody dies: the API server takes the result, and only its answer does not arrive.
-func TestASeriesGoesOnAfterTheAnswerToAResultIsLost(t *testing.T) {
+func TestASeriesContinuesAfterTheAnswerToAResultIsLost(t *testing.T) {
 	t.Parallel()
 	etcd := startEtcd(t, "v3.6.16", 1)
 	c := &crashCase{env: newEnv(t, stores.StartS3(t)), key: "lost"}
@@ -223,7 +224,7 @@ func TestASeriesGoesOnAfterTheAnswerToAResultIsLost(t *testing.T) {
 	startOperator(t, c.launch())
 	select {
 	case <-lost:
-	case <-time.After(patience):
+	case <-time.After(harness.Patience):
 		t.Fatalf("no result was noted; the status is %+v", c.read("b").Status)
 	}
 	first := c.read("b").Status.LastSuccessDate
@@ -244,17 +245,17 @@ type crashCase struct {
 // killAt runs the operator until it is killed at a request.
 func (c *crashCase) killAt(t *testing.T, armed *crossing, at func(*http.Request, string) bool, late bool) {
 	t.Helper()
-	var p *process
+	var p *harness.RunningOperator
 	ready := make(chan struct{})
 	armed.arm(at, late, func() {
 		<-ready
-		p.kill()
+		p.Kill()
 	})
 	p = startOperator(t, c.launch())
 	close(ready)
 	select {
-	case <-p.done:
-	case <-time.After(patience):
+	case <-p.Ended():
+	case <-time.After(harness.Patience):
 		t.Fatalf("the operator never came to the step; its status is %+v", c.read("b").Status)
 	}
 }
@@ -264,12 +265,12 @@ func (c *crashCase) launch() launch { return launch{namespace: c.namespace, api:
 // prepare makes an object that is due once, with two older backups of its own and some of others.
 func (c *crashCase) prepare(t *testing.T, series bool, etcd *etcdCluster) {
 	t.Helper()
-	host, config := adminTransport(t)
-	transport, err := rest.TransportFor(&config)
+	config := server.RESTConfig()
+	transport, err := rest.TransportFor(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.api = newCrossing(t, host, transport, func(*http.Request) bool { return false })
+	c.api = newCrossing(t, config.Host, transport, func(*http.Request) bool { return false })
 	c.store3 = newCrossing(t, c.server.URL, http.DefaultTransport, func(r *http.Request) bool { return finishesUpload(r, "") })
 	b := c.backup("b", c.key, etcd.urls()...)
 	b.Spec.S3.Endpoint = c.store3.url

@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
@@ -32,9 +32,8 @@ type etcdCluster struct {
 type etcdMember struct {
 	name string
 	url  string // as clients reach it: through the gate
-	cmd  *exec.Cmd
-	done chan struct{}
 	gate *gate
+	*harness.Program
 }
 
 // startEtcd starts a cluster of n members. Clients reach each member through a gate of its own, which
@@ -49,30 +48,14 @@ func startEtcd(tb testing.TB, version string, n int, args ...string) *etcdCluste
 		initial = append(initial, fmt.Sprintf("m%d=http://%s", i, peers[i]))
 	}
 	for i := range n {
-		m := &etcdMember{name: fmt.Sprintf("m%d", i), gate: newGate(tb, clients[i]), done: make(chan struct{})}
+		m := &etcdMember{name: fmt.Sprintf("m%d", i), gate: newGate(tb, clients[i])}
 		m.url = "http://" + m.gate.address()
-		m.cmd = exec.CommandContext(context.WithoutCancel(tb.Context()), filepath.Join(programs.Etcd[version], "etcd"), append([]string{
+		m.Program = harness.Start(tb, exec.CommandContext(context.WithoutCancel(tb.Context()), filepath.Join(server.Artifacts.Etcd[version], "etcd"), append([]string{
 			"--name", m.name, "--data-dir", filepath.Join(dir, m.name), "--log-level", "error", "--unsafe-no-fsync",
 			"--listen-client-urls", "http://" + clients[i], "--advertise-client-urls", m.url,
 			"--listen-peer-urls", "http://" + peers[i], "--initial-advertise-peer-urls", "http://" + peers[i],
 			"--initial-cluster", strings.Join(initial, ","), "--initial-cluster-state", "new",
-		}, args...)...)
-		m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		log := &buffer{}
-		m.cmd.Stdout, m.cmd.Stderr = log, log
-		if err := m.cmd.Start(); err != nil {
-			tb.Fatal(err)
-		}
-		go func() {
-			_ = m.cmd.Wait()
-			close(m.done)
-		}()
-		tb.Cleanup(func() {
-			m.kill()
-			if tb.Failed() {
-				tb.Logf("etcd %s said:\n%s", m.name, log)
-			}
-		})
+		}, args...)...))
 		c.members = append(c.members, m)
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
@@ -83,17 +66,34 @@ func startEtcd(tb testing.TB, version string, n int, args ...string) *etcdCluste
 	return c
 }
 
-func (m *etcdMember) kill() {
-	_ = m.cmd.Process.Kill()
-	<-m.done
-}
-
 func (c *etcdCluster) urls() []string {
 	var urls []string
 	for _, m := range c.members {
 		urls = append(urls, m.url)
 	}
 	return urls
+}
+
+// followers returns all members but the leader.
+func (c *etcdCluster) followers() []*etcdMember {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	defer cancel()
+	client := c.client()
+	var followers []*etcdMember
+	for _, m := range c.members {
+		status, err := client.Status(ctx, m.url)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if status.Header.MemberId != status.Leader {
+			followers = append(followers, m)
+		}
+	}
+	if len(followers) != len(c.members)-1 {
+		c.t.Fatalf("%d of %d members follow", len(followers), len(c.members))
+	}
+	return followers
 }
 
 func (c *etcdCluster) client() *clientv3.Client {

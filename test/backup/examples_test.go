@@ -4,6 +4,10 @@
 package backup
 
 import (
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -13,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/lab/pki"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
@@ -53,10 +58,10 @@ spec:
 func TestExampleManifestsWorkWithNothingFilledInButTheirPlaceholders(t *testing.T) {
 	t.Parallel()
 	etcd := startEtcd(t, "v3.6.16", 1)
-	server := stores.StartS3(t)
+	s3 := stores.StartS3(t)
 	// The manifests name no endpoint: as for every AWS tool, the config file of the secret does.
-	server.Config.Secret["config"] = append(server.Config.Secret["config"], "endpoint_url = "+server.URL+"\n"...)
-	e := newEnv(t, server)
+	s3.Config.Secret["config"] = append(s3.Config.Secret["config"], "endpoint_url = "+s3.URL+"\n"...)
+	e := newEnv(t, s3)
 	startOperator(t, launch{namespace: e.namespace})
 	ours := func(name string) string {
 		text, err := os.ReadFile(filepath.Join("..", "..", "example", "etcd-backup-operator", name))
@@ -73,7 +78,7 @@ func TestExampleManifestsWorkWithNothingFilledInButTheirPlaceholders(t *testing.
 	} {
 		filled := strings.NewReplacer("<etcd-cluster-endpoints>", `"`+etcd.urls()[0]+`"`,
 			"<full-s3-path>", stores.Bucket+"/"+name+"/etcd.backup", "<aws-secret>", "aws").Replace(manifest)
-		kubectl := exec.CommandContext(t.Context(), filepath.Join(programs.Bin, "kubectl"), "--kubeconfig", kubeconfig(t, ""), "-n", e.namespace, "create", "-f", "-")
+		kubectl := exec.CommandContext(t.Context(), filepath.Join(server.Artifacts.Bin, "kubectl"), "--kubeconfig", server.Kubeconfig(), "-n", e.namespace, "create", "-f", "-")
 		kubectl.Stdin = strings.NewReader(filled)
 		if out, err := kubectl.CombinedOutput(); err != nil {
 			t.Fatalf("kubectl create of %s: %v\n%s", name, err, out)
@@ -87,7 +92,7 @@ func TestExampleManifestsWorkWithNothingFilledInButTheirPlaceholders(t *testing.
 		b := e.awaitSuccess(name)
 		e.checkWhole(b.Status.Backups[0].Name, nil)
 	}
-	columns, err := exec.CommandContext(t.Context(), filepath.Join(programs.Bin, "kubectl"), "--kubeconfig", kubeconfig(t, ""), "-n", e.namespace, "get", "etcdbackups").CombinedOutput()
+	columns, err := exec.CommandContext(t.Context(), filepath.Join(server.Artifacts.Bin, "kubectl"), "--kubeconfig", server.Kubeconfig(), "-n", e.namespace, "get", "etcdbackups").CombinedOutput()
 	if err != nil || !strings.Contains(string(columns), "SUCCEEDED") || !strings.Contains(string(columns), "LAST SUCCESS") {
 		t.Errorf("kubectl get: %v\n%s", err, columns)
 	}
@@ -98,13 +103,14 @@ func TestOSSByItsOwnNameThroughAProxyWithItsNewerSignature(t *testing.T) {
 	etcd := startEtcd(t, "v3.6.16", 1)
 	etcd.fill(10)
 	oss := stores.NewOSS()
-	// The server plays the proxy: it is asked for http://<bucket>.oss-cn-hangzhou.aliyuncs.com/..., which
-	// is the original's default endpoint.
-	proxy := httptest.NewServer(oss)
+	service, ca := serveAs(t, oss, "newbucket.oss-cn-hangzhou.aliyuncs.com")
+	proxy := httptest.NewServer(tunnelTo(t, "newbucket.oss-cn-hangzhou.aliyuncs.com:443", service))
 	t.Cleanup(proxy.Close)
 	e := newEnv(t, &stores.Server{URL: proxy.URL})
-	newSecret(t, e.namespace, "oss", stores.OSSSecret())
-	startOperator(t, launch{namespace: e.namespace, env: []string{"HTTP_PROXY=" + proxy.URL, "NO_PROXY=127.0.0.1"}})
+	secret := stores.OSSSecret()
+	secret["ca.crt"] = ca
+	server.NewSecret(t, e.namespace, "oss", secret)
+	startOperator(t, launch{namespace: e.namespace, env: []string{"HTTP_PROXY=" + proxy.URL, "HTTPS_PROXY=" + proxy.URL, "NO_PROXY=127.0.0.1"}})
 	b := e.backup("one", "", etcd.urls()...)
 	b.Spec.StorageType = v1beta2.BackupStorageTypeOSS
 	// The bucket does not exist yet: the original made it, and so do we.
@@ -117,4 +123,59 @@ func TestOSSByItsOwnNameThroughAProxyWithItsNewerSignature(t *testing.T) {
 	if oss.Signatures("V4") == 0 || oss.Signatures("V1") != 0 || oss.Uploads() != 0 {
 		t.Errorf("%d requests with V4, %d with V1, %d uploads left", oss.Signatures("V4"), oss.Signatures("V1"), oss.Uploads())
 	}
+}
+
+// serveAs serves over TLS under a name. It returns its address, and the authority of its certificate.
+func serveAs(t *testing.T, h http.Handler, name string) (address string, ca []byte) {
+	t.Helper()
+	authority, err := pki.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := authority.Certificate("service", pki.Identity{CommonName: name, DNSNames: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := tls.LoadX509KeyPair(own.Cert, own.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ca, err = os.ReadFile(authority.CA().Cert); err != nil {
+		t.Fatal(err)
+	}
+	service := httptest.NewUnstartedServer(h)
+	service.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	service.StartTLS()
+	t.Cleanup(service.Close)
+	return service.Listener.Addr().String(), ca
+}
+
+// tunnelTo is a proxy that leads to an address whoever asks for a name. It refuses what comes without TLS: a proxy, and
+// everybody on the way, could read it.
+func tunnelTo(t *testing.T, name, address string) http.Handler {
+	t.Helper()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect || r.Host != name {
+			t.Errorf("the proxy is asked for %s %s", r.Method, r.URL)
+			http.Error(w, "only with TLS", http.StatusForbidden)
+			return
+		}
+		out, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", address)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		w.WriteHeader(http.StatusOK)
+		in, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		go func() {
+			_, _ = io.Copy(out, in)
+			_ = out.Close()
+		}()
+		_, _ = io.Copy(in, out)
+		_ = in.Close()
+	})
 }

@@ -4,13 +4,14 @@
 package backup
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"testing"
-	"time"
 
 	"filippo.io/age"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,11 +19,9 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/store"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
-
-// patience is how long a small backup may take on a busy machine.
-const patience = 60 * time.Second
 
 // env is a namespace with a store.
 type env struct {
@@ -34,34 +33,19 @@ type env struct {
 // newEnv makes a namespace with the secret of a store's server.
 func newEnv(tb testing.TB, s *stores.Server) *env {
 	tb.Helper()
-	e := &env{t: tb, namespace: newNamespace(tb), server: s}
+	e := &env{t: tb, namespace: server.NewNamespace(tb), server: s}
 	if s.Config.SecretName != "" {
-		newSecret(tb, e.namespace, s.Config.SecretName, s.Config.Secret)
+		server.NewSecret(tb, e.namespace, s.Config.SecretName, s.Config.Secret)
 	}
 	return e
 }
 
 // backup is an EtcdBackup into the store, under the key.
 func (e *env) backup(name, key string, endpoints ...string) *v1beta2.EtcdBackup {
-	c := e.server.Config
-	path := stores.Bucket + "/" + key
-	b := &v1beta2.EtcdBackup{
+	return &v1beta2.EtcdBackup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: name},
-		Spec:       v1beta2.BackupSpec{EtcdEndpoints: endpoints, StorageType: v1beta2.BackupStorageType(c.Kind)},
+		Spec:       v1beta2.BackupSpec{EtcdEndpoints: endpoints, StorageType: e.server.Type(), BackupSource: e.server.BackupSource(key)},
 	}
-	switch b.Spec.StorageType {
-	case v1beta2.BackupStorageTypeS3:
-		b.Spec.S3 = &v1beta2.S3BackupSource{Path: path, AWSSecret: c.SecretName, Endpoint: c.Endpoint, ForcePathStyle: true}
-	case v1beta2.BackupStorageTypeABS:
-		b.Spec.ABS = &v1beta2.ABSBackupSource{Path: path, ABSSecret: c.SecretName, Endpoint: c.Endpoint}
-	case v1beta2.BackupStorageTypeGCS:
-		b.Spec.GCS = &v1beta2.GCSBackupSource{Path: path, GCPSecret: c.SecretName, Endpoint: c.Endpoint}
-	case v1beta2.BackupStorageTypeOSS:
-		b.Spec.OSS = &v1beta2.OSSBackupSource{Path: path, OSSSecret: c.SecretName, Endpoint: c.Endpoint}
-	case v1beta2.BackupStorageTypeFile:
-		b.Spec.File = &v1beta2.FileBackupSource{Path: path}
-	}
-	return b
 }
 
 func (e *env) create(b *v1beta2.EtcdBackup) {
@@ -85,13 +69,25 @@ func (e *env) read(name string) *v1beta2.EtcdBackup {
 func (e *env) await(name, what string, done func(*v1beta2.EtcdBackup) bool) *v1beta2.EtcdBackup {
 	e.t.Helper()
 	var b *v1beta2.EtcdBackup
-	eventually(e.t, patience, func() string {
+	harness.Eventually(e.t, harness.Patience, func(context.Context) error {
 		if b = e.read(name); done(b) {
-			return ""
+			return nil
 		}
-		return fmt.Sprintf("EtcdBackup %s is not %s; its status is %+v", name, what, b.Status)
+		return fmt.Errorf("EtcdBackup %s is not %s; its status is %+v", name, what, b.Status)
 	})
 	return b
+}
+
+// awaitGone waits until the object has been deleted.
+func (e *env) awaitGone(name string) {
+	e.t.Helper()
+	harness.Eventually(e.t, harness.Patience, func(ctx context.Context) error {
+		err := kube.Get(ctx, client.ObjectKey{Namespace: e.namespace, Name: name}, &v1beta2.EtcdBackup{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("EtcdBackup %s has not been deleted (error %w)", name, err)
+	})
 }
 
 func (e *env) awaitSuccess(name string) *v1beta2.EtcdBackup {

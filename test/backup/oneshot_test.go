@@ -4,20 +4,22 @@
 package backup
 
 import (
-	"io"
-	"net/http"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"filippo.io/age"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/store"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
@@ -55,45 +57,25 @@ func TestOneBackupInEveryStoreIsWholeAndReported(t *testing.T) {
 			if facts.SHA256 != s.SHA256 || facts.Revision != revision || facts.Owner != string(b.UID) || facts.ClusterID == "" {
 				t.Errorf("the object's metadata is %+v, the status %+v", facts, s)
 			}
-			checkMetrics(t, p, `etcd_operator_backups_success_total{cluster="`+etcd.urls()[0]+`",name="one",namespace="`+e.namespace+`"} 1`)
+			p.CheckMetrics(t, `etcd_operator_backups_success_total{cluster="",name="one",namespace="`+e.namespace+`"} 1`)
 			checkEvent(t, e, "BackupSucceeded")
 		})
 	}
 }
 
-func checkMetrics(t *testing.T, p *process, want string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.metrics+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = r.Body.Close() }()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(text), want) {
-		t.Errorf("the metrics do not have %s", want)
-	}
-}
-
 func checkEvent(t *testing.T, e *env, reason string) {
 	t.Helper()
-	eventually(t, patience, func() string {
+	harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
 		var list corev1.EventList
-		if err := kube.List(t.Context(), &list, client.InNamespace(e.namespace)); err != nil {
-			return err.Error()
+		if err := kube.List(ctx, &list, client.InNamespace(e.namespace)); err != nil {
+			return err
 		}
 		for _, event := range list.Items {
 			if event.Reason == reason && event.InvolvedObject.Kind == "EtcdBackup" {
-				return ""
+				return nil
 			}
 		}
-		return "there is no event " + reason
+		return fmt.Errorf("there is no event %s", reason)
 	})
 }
 
@@ -105,7 +87,7 @@ func TestVerifiedBackupsOfEveryVersionRestore(t *testing.T) {
 	}
 	keys := map[string][]byte{"identities": []byte(identity.String() + "\n")}
 	e := newEnv(t, stores.StartS3(t))
-	newSecret(t, e.namespace, "keys", keys)
+	server.NewSecret(t, e.namespace, "keys", keys)
 	startOperator(t, launch{namespace: e.namespace})
 	for _, version := range []string{"v3.5.35", "v3.6.16", "v3.7.3"} {
 		t.Run(version, func(t *testing.T) {
@@ -140,6 +122,31 @@ func TestVerifiedBackupsOfEveryVersionRestore(t *testing.T) {
 }
 
 // It has replaced what was under its name, and nothing speaks against it.
+// After a compaction at its last revision etcd answers for that revision with the hash of the data before the compaction.
+func TestABackupOfAClusterThatWasJustCompactedIsVerified(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, stores.StartS3(t))
+	startOperator(t, launch{namespace: e.namespace})
+	for _, version := range []string{"v3.5.35", "v3.6.16", "v3.7.3"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			etcd := startEtcd(t, version, 1)
+			etcd.put(50)
+			revision := etcd.put(50)
+			if _, err := etcd.client().Compact(t.Context(), revision, clientv3.WithCompactPhysical()); err != nil {
+				t.Fatal(err)
+			}
+			name := "compacted-" + strings.ReplaceAll(version, ".", "-")
+			b := e.backup(name, name, etcd.urls()...)
+			b.Spec.Verify = v1beta2.BackupVerificationRestore
+			e.create(b)
+			if v := e.awaitSuccess(name).Status.Verification; v == nil || v.EtcdRevision != revision || v.Hash == 0 {
+				t.Errorf("verification = %+v, want one at revision %d", v, revision)
+			}
+		})
+	}
+}
+
 func TestABackupThatCannotBeVerifiedStaysUnderItsName(t *testing.T) {
 	t.Parallel()
 	etcd := startEtcd(t, "v3.6.16", 1)

@@ -14,14 +14,14 @@ import (
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
-func TestBadInputIsToldInOneSentenceThatNamesWhatToChange(t *testing.T) {
+func TestBadInputIsReportedInASentenceThatNamesWhatToChange(t *testing.T) {
 	t.Parallel()
 	etcd := startEtcd(t, "v3.6.16", 1)
 	s3 := stores.StartS3(t)
 	e := newEnv(t, s3)
-	newSecret(t, e.namespace, "empty", map[string][]byte{"other": []byte("x")})
-	newSecret(t, e.namespace, "wrong", s3.Wrong)
-	newSecret(t, e.namespace, "half", map[string][]byte{"credentials": []byte("[default]\naws_access_key_id = AKIAHALFHALFHALFHALF\n")})
+	server.NewSecret(t, e.namespace, "empty", map[string][]byte{"other": []byte("x")})
+	server.NewSecret(t, e.namespace, "wrong", s3.Wrong)
+	server.NewSecret(t, e.namespace, "half", map[string][]byte{"credentials": []byte("[default]\naws_access_key_id = AKIAHALFHALFHALFHALF\n")})
 	p := startOperator(t, launch{namespace: e.namespace})
 
 	tests := []struct {
@@ -124,16 +124,16 @@ func TestBadInputIsToldInOneSentenceThatNamesWhatToChange(t *testing.T) {
 		})
 	}
 	// What can be corrected outside of the object is found without touching it.
-	newSecret(t, e.namespace, "nosuch", s3.Config.Secret)
+	server.NewSecret(t, e.namespace, "nosuch", s3.Config.Secret)
 	e.awaitSuccess("missing-secret")
 
 	select {
-	case <-p.done:
+	case <-p.Ended():
 		t.Error("the operator ended")
 	default:
 	}
 	for _, secret := range []string{"sekret0123456789", "AKIAHALFHALFHALFHALF"} {
-		if strings.Contains(p.log.all(), secret) {
+		if strings.Contains(p.Output(), secret) {
 			t.Errorf("the log shows %s", secret)
 		}
 	}

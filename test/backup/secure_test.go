@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/lab/pki"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/port"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
@@ -31,12 +31,12 @@ func TestClustersWithTLSAndWithPasswordsAreBackedUp(t *testing.T) {
 	url := startSecureEtcd(t, files)
 	e := newEnv(t, stores.StartFile(t))
 	startOperator(t, launch{namespace: e.namespace, args: []string{"-file-store-dir", e.server.Config.FileRoot}})
-	newSecret(t, e.namespace, "old-style", map[string][]byte{
+	server.NewSecret(t, e.namespace, "old-style", map[string][]byte{
 		"etcd-client.crt": files.clientCrt, "etcd-client.key": files.clientKey, "etcd-client-ca.crt": files.ca,
 	})
-	newSecret(t, e.namespace, "new-style", map[string][]byte{"tls.crt": files.clientCrt, "tls.key": files.clientKey, "ca.crt": files.ca})
-	newSecret(t, e.namespace, "root", map[string][]byte{"username": []byte("root"), "password": []byte("sekret-password")})
-	newSecret(t, e.namespace, "liar", map[string][]byte{"username": []byte("root"), "password": []byte("wrong-password")})
+	server.NewSecret(t, e.namespace, "new-style", map[string][]byte{"tls.crt": files.clientCrt, "tls.key": files.clientKey, "ca.crt": files.ca})
+	server.NewSecret(t, e.namespace, "root", map[string][]byte{"username": []byte("root"), "password": []byte("sekret-password")})
+	server.NewSecret(t, e.namespace, "liar", map[string][]byte{"username": []byte("root"), "password": []byte("wrong-password")})
 
 	backup := func(name, tlsSecret, auth string) {
 		b := e.backup(name, name, url)
@@ -105,23 +105,10 @@ func issue(t *testing.T) tlsFiles {
 func startSecureEtcd(t *testing.T, f tlsFiles) string {
 	t.Helper()
 	client, peer := port.Free(t), port.Free(t)
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(programs.Etcd["v3.6.16"], "etcd"), "--data-dir", t.TempDir(), "--log-level", "error", "--unsafe-no-fsync",
+	harness.Start(t, exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(server.Artifacts.Etcd["v3.6.16"], "etcd"), "--data-dir", t.TempDir(), "--log-level", "error", "--unsafe-no-fsync",
 		"--listen-client-urls", "https://"+client, "--advertise-client-urls", "https://"+client,
 		"--listen-peer-urls", "http://"+peer, "--initial-advertise-peer-urls", "http://"+peer, "--initial-cluster", "default=http://"+peer,
-		"--client-cert-auth", "--trusted-ca-file", f.caFile, "--cert-file", f.server.Cert, "--key-file", f.server.Key)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	log := &buffer{}
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Logf("etcd said:\n%s", log)
-		}
-	})
+		"--client-cert-auth", "--trusted-ca-file", f.caFile, "--cert-file", f.server.Cert, "--key-file", f.server.Key))
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + client}, TLS: f.clientConfig, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,8 @@
 package backup
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -12,11 +14,10 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/port"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
@@ -56,13 +57,7 @@ func TestSeriesKeepsTheNewestBackupsAndDeletesNobodyElses(t *testing.T) {
 	if err := kube.Delete(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, patience, func() string {
-		err := kube.Get(t.Context(), client.ObjectKeyFromObject(b), b)
-		if apierrors.IsNotFound(err) {
-			return ""
-		}
-		return "the EtcdBackup is still there"
-	})
+	e.awaitGone(b.Name)
 	keys := e.keys("etcd.backup_v")
 	if len(keys) < 3 || len(keys) > 4 { // one more may have begun while it was deleted
 		t.Errorf("objects = %v, want the three that were kept", keys)
@@ -87,7 +82,7 @@ func TestRestartNeitherLosesNorRepeatsABackup(t *testing.T) {
 		t.Errorf("the first backup was made after %s, want one interval of 5s", age)
 	}
 	// A restart in the middle of an interval must not begin a new one.
-	p.kill()
+	p.Kill()
 	startOperator(t, l)
 	second := e.await("series", "backed up again", func(b *v1beta2.EtcdBackup) bool {
 		return b.Status.LastScheduled.After(first.Status.LastScheduled.Time) && b.Status.Run == nil
@@ -107,10 +102,16 @@ func TestScheduleRunsAndSuspends(t *testing.T) {
 	startOperator(t, launch{namespace: e.namespace, args: []string{"-file-store-dir", e.server.Config.FileRoot}})
 	for name, suspend := range map[string]bool{"on": false, "off": true} {
 		b := e.backup(name, name, etcd.urls()...)
-		b.Spec.BackupPolicy = &v1beta2.BackupPolicy{Schedule: &v1beta2.BackupSchedule{Cron: "@every 1s", TimeZone: "Europe/Berlin", Suspend: suspend}}
+		b.Spec.BackupPolicy = &v1beta2.BackupPolicy{Schedule: &v1beta2.BackupSchedule{Cron: "* * * * *", TimeZone: "Europe/Berlin", Suspend: suspend}}
 		e.create(b)
 	}
-	e.awaitSuccess("on")
+	// A schedule is for once a minute at most.
+	harness.Eventually(t, 2*harness.Patience, func(context.Context) error {
+		if on := e.read("on"); !on.Status.Succeeded {
+			return fmt.Errorf("the schedule has not run; its status is %+v", on.Status)
+		}
+		return nil
+	})
 	off := e.await("off", "suspended", func(b *v1beta2.EtcdBackup) bool {
 		return len(b.Status.Conditions) > 0 && b.Status.Conditions[0].Reason == "Suspended"
 	})
@@ -131,17 +132,7 @@ func TestFinishedObjectsExpireAndDeletionRemovesDataOnRequest(t *testing.T) {
 	expiring := e.backup("expiring", "expiring", etcd.urls()...)
 	expiring.Spec.TTLSecondsAfterFinished = ptr.To[int32](0)
 	e.create(expiring)
-	gone := func(name string) {
-		t.Helper()
-		eventually(t, patience, func() string {
-			err := kube.Get(t.Context(), client.ObjectKey{Namespace: e.namespace, Name: name}, &v1beta2.EtcdBackup{})
-			if apierrors.IsNotFound(err) {
-				return ""
-			}
-			return "EtcdBackup " + name + " is still there"
-		})
-	}
-	gone("expiring")
+	e.awaitGone("expiring")
 	e.checkWhole("expiring", nil)
 
 	// deletionPolicy is for who deletes the object, not for its end.
@@ -149,7 +140,7 @@ func TestFinishedObjectsExpireAndDeletionRemovesDataOnRequest(t *testing.T) {
 	both.Spec.TTLSecondsAfterFinished = ptr.To[int32](0)
 	both.Spec.DeletionPolicy = v1beta2.BackupDeletionPolicyDelete
 	e.create(both)
-	gone("both")
+	e.awaitGone("both")
 	e.checkWhole("both", nil)
 
 	once := e.backup("once", "once", etcd.urls()...)
@@ -167,15 +158,15 @@ func TestFinishedObjectsExpireAndDeletionRemovesDataOnRequest(t *testing.T) {
 		if err := kube.Delete(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		gone(b.Name)
+		e.awaitGone(b.Name)
 	}
 	if keys := e.keys(""); !slices.Equal(keys, []string{"both", "expiring", "series_v1_2020-01-01-00:00:00"}) {
 		t.Errorf("objects = %v, want only those of the objects that expired, and somebody else's", keys)
 	}
 }
 
-// The cluster is lost, and there anew, empty, at the same address.
-func TestSeriesKeepsTheNewestBackupOfTheClusterBefore(t *testing.T) {
+// The cluster is lost, and recreated empty at the same address.
+func TestSeriesKeepsTheNewestBackupOfThePreviousCluster(t *testing.T) {
 	t.Parallel()
 	full, empty := startEtcd(t, "v3.6.16", 1), startEtcd(t, "v3.6.16", 1)
 	revision := full.fill(1)
@@ -185,13 +176,10 @@ func TestSeriesKeepsTheNewestBackupOfTheClusterBefore(t *testing.T) {
 	b.Spec.BackupPolicy = &v1beta2.BackupPolicy{BackupIntervalInSecond: 1, MaxBackups: 1}
 	e.create(b)
 	e.awaitSuccess("series")
-	eventually(t, patience, func() string {
+	harness.Eventually(t, harness.Patience, func(ctx context.Context) error {
 		b := e.read("series")
 		b.Spec.EtcdEndpoints = empty.urls()
-		if err := kube.Update(t.Context(), b); err != nil {
-			return err.Error()
-		}
-		return ""
+		return kube.Update(ctx, b)
 	})
 	seen := map[string]bool{}
 	b = e.await("series", "three backups of the new cluster later", func(b *v1beta2.EtcdBackup) bool {
@@ -230,7 +218,7 @@ func TestMemberKilledInTheMiddleOfASnapshotDoesNotFailTheBackup(t *testing.T) {
 				most, killed = sent, m
 			}
 		}
-		killed.kill()
+		killed.Kill()
 		return false // the operator lives
 	}, false, nil)
 	startOperator(t, launch{namespace: e.namespace})

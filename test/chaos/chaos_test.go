@@ -25,7 +25,7 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	tenant.Main(m)
+	tenant.Main(m, tenant.Rights{})
 }
 
 const (
@@ -55,14 +55,14 @@ func TestClustersSurviveChaos(t *testing.T) {
 		loads[i] = startLoad(c, start)
 	}
 	in := newInjector(n, clusters, start.Add(*length))
-	t.Cleanup(in.mend)
+	t.Cleanup(in.repair)
 	in.run(t.Context())
-	in.mend()
-	mended := time.Now()
+	in.repair()
+	repaired := time.Now()
 	for _, c := range clusters {
 		c.awaitWhole(patience)
 	}
-	whole := time.Since(mended)
+	whole := time.Since(repaired)
 
 	figures := []string{fmt.Sprintf("%s with seed %d: %d faults (%s), whole again %s after the last one", *length, *seed, in.total(), in, whole.Round(time.Second))}
 	for i, l := range loads {

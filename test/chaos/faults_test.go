@@ -15,10 +15,10 @@ import (
 	"syscall"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/etcd-operator/etcd-operator/lab"
@@ -30,11 +30,12 @@ type injector struct {
 	tenant   *tenant.Tenant
 	lab      *lab.Lab
 	clusters []*cluster
+	clients  map[string]*clientv3.Client
 	random   *rand.Rand
 	end      time.Time
 	counts   map[string]int
 
-	// What is broken at the moment mends itself after a while.
+	// What is broken at the moment is repaired after a while.
 	mending sync.WaitGroup
 	mutex   sync.Mutex
 	broken  map[string]func(context.Context) error
@@ -43,13 +44,17 @@ type injector struct {
 }
 
 func newInjector(n *tenant.Tenant, clusters []*cluster, end time.Time) *injector {
+	clients := map[string]*clientv3.Client{}
+	for _, c := range clusters {
+		clients[c.name] = c.service()
+	}
 	return &injector{
-		tenant: n, lab: tenant.Lab(), clusters: clusters, random: rand.New(rand.NewPCG(*seed, 0xc4a05)), end: end,
+		tenant: n, lab: tenant.Lab(), clusters: clusters, clients: clients, random: rand.New(rand.NewPCG(*seed, 0xc4a05)), end: end,
 		counts: map[string]int{}, broken: map[string]func(context.Context) error{}, over: make(chan struct{}),
 	}
 }
 
-// errNotNow: this fault does not fit to what is going on; another one is chosen.
+// errNotNow: this fault cannot be injected now; another one is chosen.
 var errNotNow = errors.New("not now")
 
 type fault struct {
@@ -73,6 +78,11 @@ var faults = []fault{
 	{"drain node", 2, drainNode},
 	{"kill operator", 5, killOperator},
 	{"kill API server", 1, killAPIServer},
+	{"blind operator", 4, blindOperator},
+	{"full disk", 4, fillDisk},
+	{"space quota", 2, exceedSpaceQuota},
+	{"quota", 3, exhaustQuota},
+	{"refusing webhook", 3, breakWebhook},
 	{"scale", 3, scale},
 	{"version", 2, changeVersion},
 	{"pod policy", 1, changeEnv},
@@ -141,36 +151,36 @@ func (in *injector) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// breaks claims a name for something that is broken until it is mended after d. It
+// breaks claims a name for something that is broken until it is repaired after d. It
 // returns false where something of that name is broken already.
-func (in *injector) breaks(what string, d time.Duration, mend func(context.Context) error) bool {
+func (in *injector) breaks(what string, d time.Duration, repair func(context.Context) error) bool {
 	in.mutex.Lock()
 	defer in.mutex.Unlock()
 	if in.broken[what] != nil {
 		return false
 	}
-	in.broken[what] = mend
+	in.broken[what] = repair
 	ctx := context.WithoutCancel(in.tenant.Context())
 	in.mending.Go(func() {
 		select {
 		case <-in.over:
 		case <-time.After(d):
 		}
-		in.mendOne(ctx, what)
+		in.repairOne(ctx, what)
 	})
 	return true
 }
 
-// mendOne mends something, as often as it takes: the API server may be away.
-func (in *injector) mendOne(ctx context.Context, what string) {
+// repairOne repairs something, as often as it takes: the API server may be away.
+func (in *injector) repairOne(ctx context.Context, what string) {
 	in.mutex.Lock()
-	mend := in.broken[what]
+	repair := in.broken[what]
 	in.mutex.Unlock()
-	if mend == nil {
+	if repair == nil {
 		return
 	}
 	for range 30 {
-		err := mend(ctx)
+		err := repair(ctx)
 		if err == nil {
 			break
 		}
@@ -182,8 +192,8 @@ func (in *injector) mendOne(ctx context.Context, what string) {
 	delete(in.broken, what)
 }
 
-// mend ends everything that is broken.
-func (in *injector) mend() {
+// repair ends everything that is broken.
+func (in *injector) repair() {
 	in.finish.Do(func() { close(in.over) })
 	in.mending.Wait()
 }
@@ -202,7 +212,7 @@ func (in *injector) isBroken(prefixes ...string) bool {
 	return false
 }
 
-// forget takes back a claim of breaks that came to nothing.
+// forget withdraws a claim of breaks that was not used.
 func (in *injector) forget(what string) {
 	in.mutex.Lock()
 	defer in.mutex.Unlock()
@@ -229,7 +239,7 @@ func (in *injector) maySpareOne(ctx context.Context, c *cluster) error {
 	if c.volumes {
 		return nil
 	}
-	if in.isBroken("node", "pod "+c.name, "pause "+c.name) || c.whole(ctx) != nil {
+	if in.isBroken("node", "pod "+c.name, "pause "+c.name, "disk "+c.name) || c.whole(ctx) != nil {
 		return errNotNow
 	}
 	pods, err := c.pods(ctx)
@@ -307,74 +317,12 @@ func cutPod(ctx context.Context, in *injector, c *cluster) error {
 	return nil
 }
 
-// One node at a time is off or cut off; never the first one.
-func (in *injector) nodeFault(what func(n int) error, mend func(ctx context.Context, n int) error) error {
-	n := 2 + in.random.IntN(2)
-	d := in.between(3*time.Second, 12*time.Second)
-	if in.random.IntN(4) == 0 {
-		d = in.between(20*time.Second, 50*time.Second) // long enough for the operator to act
-	}
-	if !in.breaks("node", d, func(ctx context.Context) error { return mend(ctx, n) }) {
-		return errNotNow
-	}
-	return what(n)
-}
-
-func cutNode(ctx context.Context, in *injector, _ *cluster) error {
-	return in.nodeFault(func(n int) error { return in.lab.CutNode(ctx, n) }, in.lab.HealNode)
-}
-
-func killNode(ctx context.Context, in *injector, _ *cluster) error {
-	return in.nodeFault(func(n int) error { return in.lab.KillNode(ctx, n) }, in.lab.StartNode)
-}
-
-// drainNode is kubectl drain: the node gets no new pods, and those it has are evicted, as
-// their budgets allow. Budgets may be behind, above all after the API server was away: what
-// must not be destroyed now is not asked for.
-func drainNode(ctx context.Context, in *injector, _ *cluster) error {
-	if in.isBroken("node") {
-		return errNotNow
-	}
-	node := fmt.Sprintf("node%d", 2+in.random.IntN(2))
-	if !in.breaks("cordoned node", in.between(5*time.Second, 15*time.Second), func(ctx context.Context) error { return in.cordon(ctx, node, false) }) {
-		return errNotNow
-	}
-	if err := in.cordon(ctx, node, true); err != nil {
-		return err
-	}
-	for _, c := range in.clusters {
-		if in.maySpareOne(ctx, c) != nil {
-			continue
-		}
-		pods, err := c.pods(ctx)
-		if err != nil {
-			return err
-		}
-		for i := range pods {
-			if pods[i].Spec.NodeName == node {
-				_ = in.evict(ctx, &pods[i]) // refused is fine: that is what the budget is for
-			}
-		}
-	}
-	return nil
-}
-
-func (in *injector) cordon(ctx context.Context, node string, on bool) error {
-	_, err := in.tenant.Kube.CoreV1().Nodes().Patch(ctx, node, types.StrategicMergePatchType, fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, on), metav1.PatchOptions{})
-	return err
-}
-
 func killOperator(ctx context.Context, in *injector, _ *cluster) error {
-	pods, err := in.tenant.Kube.CoreV1().Pods(in.tenant.Namespace).List(ctx, metav1.ListOptions{LabelSelector: "name=etcd-operator"})
+	pod, err := in.operator(ctx)
 	if err != nil {
 		return err
 	}
-	for _, pod := range pods.Items {
-		if pod.DeletionTimestamp == nil && isReady(&pod) {
-			return in.tenant.Kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
-		}
-	}
-	return errNotNow
+	return in.tenant.Kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
 }
 
 func scale(ctx context.Context, _ *injector, c *cluster) error {

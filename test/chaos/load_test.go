@@ -128,11 +128,14 @@ func ask(ctx context.Context, client *clientv3.Client, o *history.Operation) err
 		if o.Old == "" {
 			found = clientv3.Compare(clientv3.CreateRevision(o.Key), "=", 0)
 		}
-		answer, err := client.Txn(ctx).If(found).Then(clientv3.OpPut(o.Key, o.Value)).Commit()
+		answer, err := client.Txn(ctx).If(found).Then(clientv3.OpPut(o.Key, o.Value)).Else(clientv3.OpGet(o.Key)).Commit()
 		if err != nil {
 			return err
 		}
 		o.Revision, o.Cluster, o.Swapped = answer.Header.Revision, answer.Header.ClusterId, answer.Succeeded
+		if kvs := answer.Responses[0].GetResponseRange().GetKvs(); len(kvs) > 0 {
+			o.Found = string(kvs[0].Value)
+		}
 	case history.Read:
 		answer, err := client.Get(ctx, o.Key)
 		if err != nil {
@@ -286,7 +289,7 @@ type watcher struct {
 func (w *watcher) run(ctx context.Context) {
 	defer close(w.done)
 	for ctx.Err() == nil {
-		// A member without a leader does not keep a watch, and the next one goes on from
+		// A member without a leader does not keep a watch, and the next one continues from
 		// where this one was.
 		watching, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 		for answer := range w.client.Watch(watching, keys, clientv3.WithPrefix(), clientv3.WithRev(w.last.Load()+1)) {

@@ -4,39 +4,25 @@
 package chaos
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/etcd-operator/etcd-operator/test/process"
 )
 
-// pidOf finds a member's etcd. The lab's nodes are processes of this machine, and so is all
-// that runs on them.
-func pidOf(member string) (int, error) {
-	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		return 0, err
+// pidOf finds a member's etcd.
+func pidOf(member string) (int, error) { return orNotNow(process.Etcd(member)) }
+
+// pidOfOperator finds the operator by the name of its pod.
+func pidOfOperator(pod string) (int, error) { return orNotNow(process.Operator(pod)) }
+
+func orNotNow(pid int, found bool) (int, error) {
+	if !found {
+		return 0, errNotNow
 	}
-	for _, path := range commands {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		words := bytes.Split(content, []byte{0})
-		if filepath.Base(string(words[0])) != "etcd" {
-			continue
-		}
-		for _, word := range words {
-			if string(word) == "--name="+member {
-				return strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			}
-		}
-	}
-	return 0, errNotNow
+	return pid, nil
 }
 
 // signalMember sends a signal to the etcd of a member.

@@ -79,7 +79,7 @@ spec:
 	if found < 2 || found > 3 { // a third may be there while the oldest is being removed
 		t.Errorf("%d objects are kept, not 2", found)
 	}
-	// A series holds its object until nothing of it is under way. Its operator has to be there for that.
+	// A series holds its object until none of its backups is running. Its operator has to be there for that.
 	n.Kubectl("delete", "etcdbackup", "regular", "--timeout=60s")
 }
 

@@ -14,17 +14,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
-	"github.com/etcd-operator/etcd-operator/test/tenant"
 )
 
 // An image that cannot be had stops the roll-out at the first member, and taking the
 // change back heals it.
-func TestABadUpgradeStopsAtTheFirstMemberAndIsTakenBack(t *testing.T) {
+func TestABadUpgradeStopsAtTheFirstMemberAndCanBeReverted(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "bad", `{size: 3, version: "3.6.16"}`)
-	c.awaitReady()
+	c := startCluster(t, "bad", `{size: 3, version: "3.6.16"}`)
 	before := c.uids()
 	w := c.startWriter()
 	c.patch(`{"version":"3.7.99"}`)
@@ -65,10 +61,7 @@ func TestAChangedPodPolicyReachesEveryMember(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := tenant.New(t)
-			n.InstallOperator()
-			c := create(n, name, spec)
-			c.awaitReady()
+			c := startCluster(t, name, spec)
 			c.fill(20)
 			before, members := c.uids(), c.etcdMembers()
 
@@ -100,17 +93,14 @@ func TestAChangedPodPolicyReachesEveryMember(t *testing.T) {
 	}
 }
 
-// A larger volume is asked for and given, without a restart.
+// A larger volume is requested and provided, without a restart.
 func TestVolumesGrow(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "grow", withVolumes)
-	c.awaitReady()
+	c := startCluster(t, "grow", withVolumes)
 	before := c.uids()
 	c.patch(`{"pod":{"persistentVolumeClaimSpec":{"resources":{"requests":{"storage":"200Mi"}}}}}`)
 	c.Eventually(patience, func(ctx context.Context) error {
-		claims, err := n.Kube.CoreV1().PersistentVolumeClaims(n.Namespace).List(ctx, metav1.ListOptions{})
+		claims, err := c.Kube.CoreV1().PersistentVolumeClaims(c.Namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -130,10 +120,7 @@ func TestVolumesGrow(t *testing.T) {
 // Paused, nothing is changed, and the status stays true.
 func TestPause(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "pause", `{size: 3, version: "3.6.16"}`)
-	c.awaitReady()
+	c := startCluster(t, "pause", `{size: 3, version: "3.6.16"}`)
 	c.patch(`{"paused":true}`)
 	c.Eventually(patience, func(context.Context) error {
 		if !c.get().Status.ControlPaused {
@@ -141,15 +128,15 @@ func TestPause(t *testing.T) {
 		}
 		return nil
 	})
-	victim := names(c.pods())[0]
-	c.kill(victim)
+	target := names(c.pods())[0]
+	c.kill(target)
 	c.Eventually(patience, func(context.Context) error {
 		for _, m := range c.get().Status.MemberStatuses {
-			if m.Name == victim && !m.Healthy {
+			if m.Name == target && !m.Healthy {
 				return nil
 			}
 		}
-		return fmt.Errorf("the status does not show that %s is gone", victim)
+		return fmt.Errorf("the status does not show that %s is gone", target)
 	})
 	if members := c.etcdMembers(); len(members) != 3 || len(c.pods()) != 2 {
 		t.Errorf("paused, and yet members are %v and pods %v", names(members), names(c.pods()))
@@ -164,18 +151,15 @@ func TestDeletingTheObjectRemovesWhatBelongsToIt(t *testing.T) {
 	for policy, left := range map[string]int{"Delete": 0, "Retain": 3} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
-			n := tenant.New(t)
-			n.InstallOperator()
-			c := create(n, "gone", strings.Replace(withVolumes, "{size: 3,", "{size: 3, deletionPolicy: "+policy+",", 1))
-			c.awaitReady()
-			n.Kubectl("delete", "etcd", "gone")
+			c := startCluster(t, "gone", strings.Replace(withVolumes, "{size: 3,", "{size: 3, deletionPolicy: "+policy+",", 1))
+			c.Kubectl("delete", "etcd", "gone")
 			c.Eventually(patience, func(ctx context.Context) error {
 				for _, kind := range []string{"pods", "services", "poddisruptionbudgets"} {
-					if out := n.Kubectl("get", kind, "-l", "etcd_cluster=gone", "-o", "name"); out != "" {
+					if out := c.Kubectl("get", kind, "-l", "etcd_cluster=gone", "-o", "name"); out != "" {
 						return fmt.Errorf("left over: %s", out)
 					}
 				}
-				claims, err := n.Kube.CoreV1().PersistentVolumeClaims(n.Namespace).List(ctx, metav1.ListOptions{})
+				claims, err := c.Kube.CoreV1().PersistentVolumeClaims(c.Namespace).List(ctx, metav1.ListOptions{})
 				if err != nil || len(claims.Items) != left {
 					return fmt.Errorf("%d claims are left, want %d: %w", len(claims.Items), left, err)
 				}
@@ -185,18 +169,15 @@ func TestDeletingTheObjectRemovesWhatBelongsToIt(t *testing.T) {
 	}
 }
 
-// A cluster at rest costs no writes.
-func TestAClusterAtRestCausesNoWrites(t *testing.T) {
+// A cluster in steady state causes no writes.
+func TestAClusterInSteadyStateCausesNoWrites(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "rest", `{size: 3, version: "3.6.16"}`)
-	c.awaitReady()
+	c := startCluster(t, "rest", `{size: 3, version: "3.6.16"}`)
 	versions := func() string {
 		var list []string
 		list = append(list, c.get().ResourceVersion)
 		for _, kind := range []string{"services", "poddisruptionbudgets"} {
-			list = append(list, n.Kubectl("get", kind, "-l", "etcd_cluster=rest", "-o", "jsonpath={.items[*].metadata.resourceVersion}"))
+			list = append(list, c.Kubectl("get", kind, "-l", "etcd_cluster=rest", "-o", "jsonpath={.items[*].metadata.resourceVersion}"))
 		}
 		for _, name := range names(c.pods()) {
 			list = append(list, c.pods()[name].ResourceVersion)

@@ -105,7 +105,7 @@ func checkFirstCluster(c *etcdCluster, version string) {
 		status.CurrentVersion != version || status.Size != 3 || len(status.MemberStatuses) != 3 || status.ClusterID == "" {
 		c.Errorf("status %+v", status)
 	}
-	if out := c.Kubectl("get", "etcd"); !regexp.MustCompile(`SIZE +READY +VERSION +PHASE +AGE`).MatchString(out) || !regexp.MustCompile(`3 +3 +\S+ +Running`).MatchString(out) {
+	if out := c.Kubectl("get", "etcd"); !regexp.MustCompile(`SIZE +READY +VERSION +PHASE +REASON +AGE`).MatchString(out) || !regexp.MustCompile(`3 +3 +\S+ +Running +AsSpecified`).MatchString(out) {
 		c.Errorf("kubectl get etcd says\n%s", out)
 	}
 }
@@ -190,10 +190,7 @@ func TestABadSpecIsCorrectedByCorrectingIt(t *testing.T) {
 // With the user's own image for the check before etcd, and the fork's spelling of a version.
 func TestBusyboxImageIsUsedWhereItIsSet(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "busybox", `{size: 2, version: v3.6.16, repository: gcr.io/etcd-development/etcd, pod: {busyboxImage: "busybox:1.28.0-glibc", DNSTimeoutInSecond: 60, ClusterDomain: .cluster.local}}`)
-	c.awaitReady()
+	c := startCluster(t, "busybox", `{size: 2, version: v3.6.16, repository: gcr.io/etcd-development/etcd, pod: {busyboxImage: "busybox:1.28.0-glibc", DNSTimeoutInSecond: 60, ClusterDomain: .cluster.local}}`)
 	for name, pod := range c.pods() {
 		if image := pod.Spec.InitContainers[0].Image; image != "busybox:1.28.0-glibc" {
 			t.Errorf("pod %s checks its name with %s", name, image)

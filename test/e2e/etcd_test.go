@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -33,6 +34,16 @@ type etcdCluster struct {
 	*tenant.Tenant
 	name string
 	tls  *tls.Config
+}
+
+// startCluster gives a test a namespace with an etcd-operator and a cluster that is ready.
+func startCluster(t *testing.T, name, spec string) *etcdCluster {
+	t.Helper()
+	n := tenant.New(t)
+	n.InstallOperator()
+	c := create(n, name, spec)
+	c.awaitReady()
+	return c
 }
 
 // create applies an EtcdCluster with the given spec, in YAML flow style.
@@ -75,7 +86,12 @@ func condition(cluster *v1beta2.EtcdCluster, t v1beta2.ClusterConditionType) v1b
 // Ready, and until the pods are.
 func (c *etcdCluster) awaitReady() {
 	c.Helper()
-	c.Eventually(patience, func(ctx context.Context) error {
+	c.awaitReadyWithin(patience)
+}
+
+func (c *etcdCluster) awaitReadyWithin(within time.Duration) {
+	c.Helper()
+	c.Eventually(within, func(ctx context.Context) error {
 		cluster, err := c.Etcd.EtcdV1beta2().EtcdClusters(c.Namespace).Get(ctx, c.name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -278,11 +294,14 @@ type writer struct {
 // startWriter writes as fast as it can until finish is called.
 func (c *etcdCluster) startWriter() *writer {
 	c.Helper()
-	return c.startWriterEvery(0)
+	return c.startWriterEvery(0, writePatience)
 }
 
-// startWriterEvery makes a pause after each write.
-func (c *etcdCluster) startWriterEvery(pause time.Duration) *writer {
+// writePatience is how long a client waits for the answer to a write.
+const writePatience = 5 * time.Second
+
+// startWriterEvery makes a pause after each write, and gives each of them up after a while.
+func (c *etcdCluster) startWriterEvery(pause, patience time.Duration) *writer {
 	c.Helper()
 	ctx, stop := context.WithCancel(c.Context())
 	w := &writer{c: c, stop: stop, done: make(chan struct{})}
@@ -295,7 +314,7 @@ func (c *etcdCluster) startWriterEvery(pause time.Duration) *writer {
 		last := time.Now()
 		for i := 0; ctx.Err() == nil; i++ {
 			key := fmt.Sprintf("writer/%07d", i)
-			attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
+			attempt, cancel := context.WithTimeout(ctx, patience)
 			_, err := client.Put(attempt, key, "x")
 			cancel()
 			w.mu.Lock()
@@ -317,6 +336,15 @@ func (c *etcdCluster) startWriterEvery(pause time.Duration) *writer {
 		}
 	}()
 	return w
+}
+
+// finishWithoutFailures is finish where no write may have failed.
+func (w *writer) finishWithoutFailures() {
+	w.c.Helper()
+	w.finish()
+	if len(w.failed) > 0 {
+		w.c.Errorf("%d writes failed, the first with: %v", len(w.failed), w.failed[0])
+	}
 }
 
 // finish stops writing and checks that every acknowledged write is there.

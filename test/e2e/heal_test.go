@@ -23,24 +23,21 @@ const withVolumes = `{size: 3, version: "3.6.16", pod: {persistentVolumeClaimSpe
 // A member without a volume loses its data with its pod: it is replaced by a new one.
 func TestAMemberWithoutAVolumeIsReplaced(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "heal", `{size: 3, version: "3.6.16"}`)
-	c.awaitReady()
+	c := startCluster(t, "heal", `{size: 3, version: "3.6.16"}`)
 	c.fill(20)
-	for _, victim := range []string{c.leader(), ""} {
-		if victim == "" {
-			victim = names(c.pods())[0]
+	for _, target := range []string{c.leader(), ""} {
+		if target == "" {
+			target = names(c.pods())[0]
 		}
-		c.kill(victim)
-		c.awaitGone(victim)
+		c.kill(target)
+		c.awaitGone(target)
 		c.awaitReady()
-		if members := c.etcdMembers(); len(members) != 3 || slices.Contains(names(members), victim) {
-			t.Errorf("after %s was killed etcd has the members %v", victim, names(members))
+		if members := c.etcdMembers(); len(members) != 3 || slices.Contains(names(members), target) {
+			t.Errorf("after %s was killed etcd has the members %v", target, names(members))
 		}
 	}
 	c.mustHave(20)
-	if events := c.events(); !strings.Contains(events, "Replacing Dead Member") {
+	if events := c.events(); !strings.Contains(events, "Replacing Dead Member") || !strings.Contains(events, "Member Removed") {
 		t.Errorf("events: %s", events)
 	}
 }
@@ -65,15 +62,12 @@ func (c *etcdCluster) awaitGone(member string) {
 // With a volume the pod comes back under its own name to its own data.
 func TestAMemberWithAVolumeComesBackToItsData(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "volume", withVolumes)
-	c.awaitReady()
+	c := startCluster(t, "volume", withVolumes)
 	c.fill(20)
 	before, ids := c.uids(), c.etcdMembers()
-	victim := c.leader()
-	c.kill(victim)
-	c.awaitNewPod(victim, before[victim])
+	target := c.leader()
+	c.kill(target)
+	c.awaitNewPod(target, before[target])
 	c.awaitReady()
 	if after := c.etcdMembers(); fmt.Sprint(after) != fmt.Sprint(ids) {
 		t.Errorf("the members were %v and are %v", ids, after)
@@ -95,10 +89,7 @@ func (c *etcdCluster) awaitNewPod(name string, old any) {
 // All pods at once, with volumes: the same cluster comes back.
 func TestAllPodsOfAClusterWithVolumesAreDeleted(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "allgone", withVolumes)
-	c.awaitReady()
+	c := startCluster(t, "allgone", withVolumes)
 	c.fill(20)
 	id, ids, before := c.get().Status.ClusterID, c.etcdMembers(), c.uids()
 	c.kill(names(before)...)
@@ -113,20 +104,16 @@ func TestAllPodsOfAClusterWithVolumesAreDeleted(t *testing.T) {
 }
 
 // Two of three members without volumes are lost: nothing is made worse, and the status
-// says so at once.
-func TestQuorumLostIsSaidAndNothingIsTouched(t *testing.T) {
+// reports it at once.
+func TestTheLossOfTheQuorumIsReportedAndNothingIsTouched(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "lost", `{size: 3, version: "3.6.16"}`)
-	c.awaitReady()
+	c := startCluster(t, "lost", `{size: 3, version: "3.6.16"}`)
 	all := names(c.pods())
 	survivor, uid := all[2], c.uids()[all[2]]
 	// While the operator cannot act, as when a whole rack goes at once.
-	n.Kubectl("scale", "deployment/etcd-operator", "--replicas=0")
-	n.Kubectl("wait", "--for=delete", "pod", "-l", "name=etcd-operator", "--timeout=60s")
+	c.StopOperator()
 	c.kill(all[0], all[1])
-	n.Kubectl("scale", "deployment/etcd-operator", "--replicas=1")
+	c.ResumeOperator()
 	found := c.awaitReason("QuorumLost")
 	if !strings.Contains(found.Message, "1 of 3") || !strings.Contains(found.Message, "EtcdRestore") {
 		t.Errorf("the condition says %q", found.Message)
@@ -151,10 +138,7 @@ func TestQuorumLostIsSaidAndNothingIsTouched(t *testing.T) {
 // A member that somebody removes from etcd by hand is replaced.
 func TestAMemberRemovedByHandIsReplaced(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "byhand", `{size: 3, version: "3.6.16"}`)
-	c.awaitReady()
+	c := startCluster(t, "byhand", `{size: 3, version: "3.6.16"}`)
 	c.fill(20)
 	leader := c.leader()
 	for name, id := range c.etcdMembers() {
@@ -179,22 +163,19 @@ func TestAMemberRemovedByHandIsReplaced(t *testing.T) {
 // A volume that is deleted under a member: the member is replaced, with a new volume.
 func TestAMemberWhoseVolumeIsGoneIsReplaced(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "novolume", withVolumes)
-	c.awaitReady()
+	c := startCluster(t, "novolume", withVolumes)
 	c.fill(20)
-	victim := names(c.pods())[0]
-	n.Kubectl("delete", "pvc", victim, "--wait=false")
-	c.awaitGone(victim)
+	target := names(c.pods())[0]
+	c.Kubectl("delete", "pvc", target, "--wait=false")
+	c.awaitGone(target)
 	c.awaitReady()
 	c.mustHave(20)
-	claims, err := n.Kube.CoreV1().PersistentVolumeClaims(n.Namespace).List(t.Context(), metav1.ListOptions{})
+	claims, err := c.Kube.CoreV1().PersistentVolumeClaims(c.Namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Eventually(patience, func(ctx context.Context) error {
-		claims, err = n.Kube.CoreV1().PersistentVolumeClaims(n.Namespace).List(ctx, metav1.ListOptions{})
+		claims, err = c.Kube.CoreV1().PersistentVolumeClaims(c.Namespace).List(ctx, metav1.ListOptions{})
 		if err != nil || len(claims.Items) != 3 {
 			return fmt.Errorf("%d claims, %w", len(claims.Items), err)
 		}
@@ -202,7 +183,7 @@ func TestAMemberWhoseVolumeIsGoneIsReplaced(t *testing.T) {
 	})
 }
 
-// kubectl drain moves members, one node after the other, and writes go on.
+// kubectl drain moves members, one node after the other, and writes continue.
 func TestNodesAreDrainedOneByOne(t *testing.T) {
 	n := tenant.New(t)
 	n.InstallOperator()
@@ -217,7 +198,8 @@ func TestNodesAreDrainedOneByOne(t *testing.T) {
 	if len(spread) != 3 {
 		t.Errorf("three members are on the nodes %v only", names(spread))
 	}
-	w := c.startWriter()
+	// raft drops a write that reaches a leader in the middle of a hand-over, and its client hears nothing of it.
+	w := c.startWriterEvery(0, 2*time.Second)
 	for _, node := range []string{"node2", "node3"} {
 		t.Cleanup(func() { n.Uncordon(node) })
 		n.Kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector=etcd_cluster=drain", "--timeout=120s")
@@ -263,13 +245,13 @@ func TestAMemberOnADeadNodeIsReplaced(t *testing.T) {
 	c := create(n, "node", `{size: 3, version: "3.6.16", nodeLostToleranceSeconds: 5}`)
 	c.awaitReady()
 	c.fill(20)
-	var victim string
+	var target string
 	for name, pod := range c.pods() {
 		if pod.Spec.NodeName == "node3" {
-			victim = name
+			target = name
 		}
 	}
-	if victim == "" {
+	if target == "" {
 		t.Fatal("no member is on node3")
 	}
 	if err := tenant.Lab().KillNode(t.Context(), 3); err != nil {
@@ -281,14 +263,14 @@ func TestAMemberOnADeadNodeIsReplaced(t *testing.T) {
 		}
 	})
 	c.awaitReason("NodeUnreachable")
-	c.awaitGone(victim)
+	c.awaitGone(target)
 	c.awaitReady()
 	c.mustHave(20)
 }
 
 // The power of all nodes is cut. With volumes and without them the same clusters come back
 // with all their data, without a hand.
-func TestAPowerCutOfEverythingIsSurvived(t *testing.T) {
+func TestAPowerFailureOfAllNodesIsSurvived(t *testing.T) {
 	n := tenant.New(t)
 	n.InstallOperator()
 	clusters := []*etcdCluster{create(n, "volumes", withVolumes), create(n, "emptydir", `{size: 3, version: "3.6.16"}`)}

@@ -25,7 +25,7 @@ import (
 
 // The first three steps of the walkthrough, in a namespace which refuses pods that ask
 // for more than the restricted pod security standard allows.
-func TestTheOperatorIsInstalledByTwoCommandsAndBringsItsCRD(t *testing.T) {
+func TestTheOperatorIsInstalledByTwoCommandsAndInstallsItsCRD(t *testing.T) {
 	t.Parallel()
 	for _, op := range []struct{ name, manifest, crd string }{
 		{"etcd-operator", "example/deployment.yaml", v1beta2.EtcdClusterCRDName},
@@ -35,8 +35,8 @@ func TestTheOperatorIsInstalledByTwoCommandsAndBringsItsCRD(t *testing.T) {
 		t.Run(op.name, func(t *testing.T) {
 			t.Parallel()
 			n := tenant.New(t)
-			n.CreateRole("--namespaced")
-			n.CreateRole("--namespaced") // again, as users do who are not sure
+			n.CreateRole()
+			n.CreateRole() // again, as users do who are not sure
 			n.Kubectl("create", "-f", op.manifest)
 			n.AwaitDeployment(op.name)
 			if out := n.Kubectl("get", "crd", op.crd, "-o", "name"); !strings.Contains(out, op.crd) {
@@ -46,13 +46,14 @@ func TestTheOperatorIsInstalledByTwoCommandsAndBringsItsCRD(t *testing.T) {
 	}
 }
 
-// The original's tests ran all three in one pod.
+// The original's tests ran all three in one pod, and its manifests name no ServiceAccount.
 func TestTheThreeOperatorsRunInOnePod(t *testing.T) {
 	t.Parallel()
 	n := tenant.New(t)
-	n.CreateRole("--namespaced")
+	n.CreateRole("--service-account=default")
 	all := readDeployment(t, "deployment.yaml")
 	all.Name = "etcd-operators"
+	all.Spec.Template.Spec.ServiceAccountName = ""
 	for _, folder := range []string{"etcd-backup-operator", "etcd-restore-operator"} {
 		other := readDeployment(t, folder+"/deployment.yaml").Spec.Template.Spec
 		all.Spec.Template.Spec.Containers = append(all.Spec.Template.Spec.Containers, other.Containers...)
@@ -65,7 +66,7 @@ func TestTheThreeOperatorsRunInOnePod(t *testing.T) {
 }
 
 // A new pod is ready before the old one goes, and leads soon after.
-func TestARolloutHandsTheLeadershipOver(t *testing.T) {
+func TestARolloutHandsOverTheLeadership(t *testing.T) {
 	t.Parallel()
 	n := tenant.New(t)
 	n.InstallOperator()
@@ -92,7 +93,7 @@ func TestTheOperatorKnowsItsMemoryLimit(t *testing.T) {
 	t.Parallel()
 	n := tenant.New(t)
 	n.InstallOperator()
-	if out := n.Kubectl("logs", "deployment/etcd-operator"); !strings.Contains(out, `"msg":"memory limit found","bytes":83886080`) {
+	if out := n.Kubectl("logs", "deployment/etcd-operator"); !strings.Contains(out, `"msg":"Respecting the memory limit of the container","bytes":83886080`) {
 		t.Errorf("the operator has not found its memory limit of 80 MiB:\n%s", out)
 	}
 }

@@ -27,12 +27,11 @@ func recovering(n *tenant.Tenant, name, policy string) *etcdCluster {
 func (c *etcdCluster) loseTwo() (survivor string) {
 	c.Helper()
 	all := names(c.pods())
-	c.Kubectl("scale", "deployment/etcd-operator", "--replicas=0")
-	c.Kubectl("wait", "--for=delete", "pod", "-l", "name=etcd-operator", "--timeout=60s")
+	c.StopOperator()
 	c.Kubectl("delete", "pvc", all[0], all[1], "--wait=false")
 	c.kill(all[0], all[1])
 	c.Kubectl("wait", "--for=delete", "pvc/"+all[0], "pvc/"+all[1], "--timeout=60s")
-	c.Kubectl("scale", "deployment/etcd-operator", "--replicas=1")
+	c.ResumeOperator()
 	return all[2]
 }
 
@@ -91,7 +90,7 @@ func (c *etcdCluster) message(reason string) string {
 }
 
 // Every write that the survivor had acknowledged is there afterwards, and clients that
-// watch are told of a compaction: time does not go back.
+// watch see a compaction: the revision does not decrease.
 func TestRecoveryBySurvivor(t *testing.T) {
 	t.Parallel()
 	n := tenant.New(t)
@@ -120,8 +119,8 @@ func TestRecoveryBySurvivor(t *testing.T) {
 	if from == nil || from.Member != survivor || from.RevisionBumped == 0 || from.Previous == nil || from.Previous.ClusterID != before {
 		t.Errorf("the status says that the cluster was made of %+v", from)
 	}
-	if said := c.message("Restoring"); !strings.Contains(said, survivor) || !strings.Contains(said, "are lost") {
-		t.Errorf("the events say %q", said)
+	if message := c.message("Restoring"); !strings.Contains(message, survivor) || !strings.Contains(message, "are lost") {
+		t.Errorf("the events say %q", message)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -152,10 +151,9 @@ func TestRecoveryBySurvivorWithoutVolumesAndWithTLS(t *testing.T) {
 	c.fill(50)
 	before := c.get().Status.ClusterID
 	all := names(c.pods())
-	n.Kubectl("scale", "deployment/etcd-operator", "--replicas=0")
-	n.Kubectl("wait", "--for=delete", "pod", "-l", "name=etcd-operator", "--timeout=60s")
+	n.StopOperator()
 	c.kill(all[0], all[1])
-	n.Kubectl("scale", "deployment/etcd-operator", "--replicas=1")
+	n.ResumeOperator()
 	cluster := c.awaitOther(before)
 	c.mustHave(50)
 	if from := cluster.Status.Bootstrap.Restore; from == nil || from.Member != all[2] || from.RevisionBumped == 0 {
@@ -192,8 +190,8 @@ spec:
 	c.awaitOther(before)
 	c.mustHave(20)
 	c.mustOwnClaims()
-	if said := c.message("Restoring"); !strings.Contains(said, "EtcdBackup once") || !strings.Contains(said, "ago") {
-		t.Errorf("the events say %q", said)
+	if message := c.message("Restoring"); !strings.Contains(message, "EtcdBackup once") || !strings.Contains(message, "ago") {
+		t.Errorf("the events say %q", message)
 	}
 }
 
@@ -201,18 +199,15 @@ spec:
 // the status says what could be done.
 func TestRecoveryIsManualByDefault(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "manual", withVolumes)
-	c.awaitReady()
+	c := startCluster(t, "manual", withVolumes)
 	c.fill(20)
 	survivor := names(c.pods())[2]
 	uid := c.uids()[survivor]
 	c.loseTwo()
-	said := c.awaitReason("QuorumLost").Message
+	message := c.awaitReason("QuorumLost").Message
 	for _, want := range []string{"1 of 3", "EtcdRestore", "spec.recovery.mode", survivor} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the condition does not speak of %s: %s", want, said)
+		if !strings.Contains(message, want) {
+			t.Errorf("the condition does not mention %s: %s", want, message)
 		}
 	}
 	stays := time.Now().Add(15 * time.Second)

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
-	"github.com/etcd-operator/etcd-operator/test/tenant"
 )
 
 // etcdctl runs etcd's own tool in a pod of the cluster.
@@ -19,12 +18,9 @@ func (c *etcdCluster) etcdctl(args ...string) {
 }
 
 // An etcd whose authentication is on is not one that is lost, although it tells the operator nothing.
-func TestAuthenticationIsNoLossOfQuorum(t *testing.T) {
+func TestAuthenticationIsNotMistakenForTheLossOfTheQuorum(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "users", `{size: 1, version: "3.6.16", recovery: {mode: Backup, backupName: none, patienceSeconds: 0, allowDataLoss: true}}`)
-	c.awaitReady()
+	c := startCluster(t, "users", `{size: 1, version: "3.6.16", recovery: {mode: Backup, backupName: none, patienceSeconds: 0, allowDataLoss: true}}`)
 	c.fill(5)
 	c.etcdctl("user", "add", "root:secret")
 	c.etcdctl("user", "grant-role", "root", "root")
@@ -39,12 +35,9 @@ func TestAuthenticationIsNoLossOfQuorum(t *testing.T) {
 }
 
 // A database that has reached its quota takes no writes: the cluster is not Ready then, and says what to do.
-func TestAFullDatabaseIsSaid(t *testing.T) {
+func TestAFullDatabaseIsReported(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "full", `{size: 1, version: "3.6.16", pod: {etcdEnv: [{name: ETCD_QUOTA_BACKEND_BYTES, value: "16777216"}]}}`)
-	c.awaitReady()
+	c := startCluster(t, "full", `{size: 1, version: "3.6.16", pod: {etcdEnv: [{name: ETCD_QUOTA_BACKEND_BYTES, value: "16777216"}]}}`)
 	client := c.client()
 	value := strings.Repeat("x", 1<<20)
 	for i := 0; ; i++ {

@@ -22,6 +22,10 @@ const (
 	timesCopy   = 2
 )
 
+// scriptsLook is when scripts look whether a restore has succeeded: the original and the fork reported that once the first
+// member had been made, and the fork's own tests look 10 s after the creation.
+const scriptsLook = 10 * time.Second
+
 // How fast a restore is, next to the creation of an empty cluster in the same run. It has to have the
 // machine for itself, so it is a benchmark and no test: make bench runs it once, and fails on a broken
 // promise.
@@ -79,7 +83,9 @@ func timeRestore(n *tenant.Tenant, s3 *tenant.S3, key, cluster, more string) tim
 	start := time.Now()
 	restore(n, cluster, cluster, s3, key, more)
 	took := c.awaitServing(start, 3, before)
-	awaitRestored(n, cluster)
+	if done := awaitRestored(n, cluster).Status.CompletionTime.Sub(start); key == "small" && done > scriptsLook {
+		n.Errorf("the restore is reported to have succeeded after %s, more than %s", done, scriptsLook)
+	}
 	return took
 }
 

@@ -121,7 +121,7 @@ func originalPod(c *v1beta2.EtcdCluster, name string) *corev1.Pod {
 
 func clusterWideScope(t *testing.T) {
 	home, away := tenant.New(t), tenant.New(t)
-	home.CreateRole()
+	home.CreateRole("--cluster-wide")
 	home.Kubectl("create", "-f", "example/deployment.yaml")
 	home.Kubectl("patch", "deployment", "etcd-operator", "--type=json", "-p", `[{"op":"add","path":"/spec/template/spec/containers/0/args","value":["-cluster-wide"]}]`)
 	home.AwaitDeployment("etcd-operator")

@@ -82,7 +82,7 @@ func runOperatorHere(n *tenant.Tenant) {
 	n.Cleanup(func() {
 		_ = operator.Wait()
 		if text, err := os.ReadFile(log.Name()); err == nil && n.Failed() {
-			n.Logf("the operator said:\n%s", text)
+			n.Logf("the log of the operator:\n%s", text)
 		}
 	})
 }
@@ -127,14 +127,14 @@ func makeSick(n *tenant.Tenant) {
 		if err != nil {
 			return err
 		}
-		said := 0
+		reported := 0
 		for i := range list.Items {
 			if c := &list.Items[i]; c.Spec.Size == 3 && condition(c, "Ready").Reason == "QuorumLost" {
-				said++
+				reported++
 			}
 		}
-		if said < sickClusters {
-			return fmt.Errorf("%d of %d sick clusters are known to be sick", said, sickClusters)
+		if reported < sickClusters {
+			return fmt.Errorf("%d of %d sick clusters are known to be sick", reported, sickClusters)
 		}
 		return nil
 	})

@@ -110,9 +110,9 @@ func TestTLS(t *testing.T) {
 				t.Error("etcd answers without TLS")
 			}
 			a.secret("etcd-client-tls", "etcd-client.crt", "etcd-client.key", "etcd-client-ca.crt", "operator-renewed")
-			victim := names(c.pods())[0]
-			c.kill(victim)
-			c.awaitGone(victim)
+			target := names(c.pods())[0]
+			c.kill(target)
+			c.awaitGone(target)
 			c.awaitReady()
 			c.mustHave(20)
 		})
@@ -123,12 +123,9 @@ func TestTLS(t *testing.T) {
 // the data stays.
 func TestTLSForClientsCanBeAdded(t *testing.T) {
 	t.Parallel()
-	n := tenant.New(t)
-	n.InstallOperator()
-	c := create(n, "secured", `{size: 3, version: "3.6.16"}`)
-	c.awaitReady()
+	c := startCluster(t, "secured", `{size: 3, version: "3.6.16"}`)
 	c.fill(20)
-	a := newAuthority(n, "secured")
+	a := newAuthority(c.Tenant, "secured")
 	a.secret("etcd-server-tls", "server.crt", "server.key", "server-ca.crt", a.server()...)
 	a.secret("etcd-client-tls", "etcd-client.crt", "etcd-client.key", "etcd-client-ca.crt", "operator")
 	before := c.get().Status.ClusterID
@@ -142,6 +139,6 @@ func TestTLSForClientsCanBeAdded(t *testing.T) {
 	// People use the operator's certificate where the original has it.
 	const folder = "/etc/etcdtls/operator/etcd-tls/"
 	member := names(c.pods())[0]
-	n.Kubectl("exec", member, "-c", "etcd", "--", "etcdctl", "--endpoints=https://localhost:2379", "--cacert="+folder+"etcd-client-ca.crt",
+	c.Kubectl("exec", member, "-c", "etcd", "--", "etcdctl", "--endpoints=https://localhost:2379", "--cacert="+folder+"etcd-client-ca.crt",
 		"--cert="+folder+"etcd-client.crt", "--key="+folder+"etcd-client.key", "endpoint", "health")
 }

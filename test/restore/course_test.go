@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func made(r *v1beta2.EtcdRestore, stage v1beta2.RestoreStage, clusterID string, 
 }
 
 // The whole course of a restore over a cluster that lives, from the check to the end of the object.
-func TestARestoreFromItsBeginningToItsEnd(t *testing.T) {
+func TestARestoreFromBeginningToEnd(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, stores.StartS3(t))
 	p := startOperator(t, s.namespace)
@@ -57,7 +58,11 @@ func TestARestoreFromItsBeginningToItsEnd(t *testing.T) {
 	sum := sha256.Sum256(snap)
 	want := v1beta2.RestoreRequest{
 		UID: r.UID, Name: "r", Secret: r.Status.TicketSecret, URL: "https://etcd-restore-operator." + s.namespace + ".svc:19999/v1/backup/" + s.namespace + "/r",
-		Size: int64(len(snap)), SHA256: hex.EncodeToString(sum[:]), RevisionBump: *r.Status.RevisionBump, KeepVolumes: true,
+		Source: r.Status.Backup.URL, Size: int64(len(snap)), SHA256: hex.EncodeToString(sum[:]), RevisionBump: *r.Status.RevisionBump, KeepVolumes: true,
+		Deadline: request.Deadline,
+	}
+	if left := time.Until(request.Deadline); left > 10*time.Minute || left < 8*time.Minute {
+		t.Errorf("the etcd-operator has %s to begin", left)
 	}
 	if diff := cmp.Diff(want, request); diff != "" {
 		t.Errorf("the request (-want +got):\n%s", diff)
@@ -92,7 +97,7 @@ func TestARestoreFromItsBeginningToItsEnd(t *testing.T) {
 	if _, _, err := s.fetch(p, request, nil, "Bearer "+token); err == nil {
 		t.Error("the certificate is one that anybody trusts")
 	}
-	if plain, err := http.Get("http://" + p.serves + "/v1/backup/" + s.namespace + "/r"); err == nil { //nolint:noctx // it must not answer
+	if plain, err := http.Get("http://" + p.BackupAddress + "/v1/backup/" + s.namespace + "/r"); err == nil { //nolint:noctx // it must not answer
 		text, _ := io.ReadAll(plain.Body)
 		_ = plain.Body.Close()
 		if plain.StatusCode == http.StatusOK || bytes.Contains(text, snap[:64]) {
@@ -110,7 +115,7 @@ func TestARestoreFromItsBeginningToItsEnd(t *testing.T) {
 	})
 	s.setStatus(c, made(r, v1beta2.RestoreStageStarting, "new", 1))
 	s.await(r, "growing", func() bool { return r.Status.Phase == v1beta2.RestorePhaseGrowing && r.Status.ClusterID == "new" })
-	if message := meta.FindStatusCondition(r.Status.Conditions, "Ready").Message; !strings.Contains(message, "1 of 3 members serve") || !strings.Contains(message, "the test says so") {
+	if message := meta.FindStatusCondition(r.Status.Conditions, "Ready").Message; !strings.Contains(message, "1 of 3 members are ready") || !strings.Contains(message, "set by the test") {
 		t.Errorf("while it grows it says %q", message)
 	}
 	s.setStatus(c, made(r, v1beta2.RestoreStageStarting, "new", 3))
@@ -124,25 +129,8 @@ func TestARestoreFromItsBeginningToItsEnd(t *testing.T) {
 	if status, _, err := s.fetch(p, request, ca, "Bearer "+token); err != nil || status != http.StatusUnauthorized {
 		t.Errorf("after the end the answer is %d %v", status, err)
 	}
-	checkMetrics(t, p, `etcd_operator_restores_total{cluster="c",namespace="`+s.namespace+`",result="succeeded"} 1`, "etcd_operator_restore_served_bytes_total", "etcd_operator_restore_duration_seconds_count")
-}
-
-func checkMetrics(t *testing.T, p *process, lines ...string) {
-	t.Helper()
-	response, err := http.Get("http://" + p.http + "/metrics") //nolint:noctx // a test
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range lines {
-		if !strings.Contains(string(text), line) {
-			t.Errorf("the metrics lack %s", line)
-		}
-	}
+	p.CheckMetrics(t, `etcd_operator_restores_total{cluster="c",namespace="`+s.namespace+`",result="succeeded"} 1`, "etcd_operator_restore_served_bytes_total", "etcd_operator_restore_duration_seconds_count",
+		`etcd_operator_restore_steps_total{decision="request-restore"}`)
 }
 
 // Every kind of store, every format, and what other tools have put there.
@@ -157,13 +145,16 @@ func TestBackupsOfEveryStoreAreServedPlain(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, kind.Start(t))
 			p := startOperator(t, s.namespace, "-file-store-dir="+s.server.Config.FileRoot)
-			s.secret("key", map[string][]byte{"identities": []byte(key.String())})
+			api.NewSecret(t, s.namespace, "key", map[string][]byte{"identities": []byte(key.String())})
 			s.write("sealed", snapshot.Format{Compression: snapshot.Zstd, Recipients: []age.Recipient{key.Recipient()}}, snapshot.Facts{Revision: 51})
 			s.put("etcd.backup_v51_2026-11-14-02:30:00", snap)
 			for name, object := range map[string]string{"sealed": "sealed", "classic": "etcd.backup_v51_2026-11-14-02:30:00"} {
 				c := s.cluster(name)
 				r := s.restore(name, object, func(r *v1beta2.EtcdRestore) {
-					r.Spec.EtcdCluster.Name, r.Spec.EncryptionSecret = name, "key"
+					r.Spec.EtcdCluster.Name = name
+					if name == "sealed" {
+						r.Spec.EncryptionSecret = "key"
+					}
 				})
 				request := s.awaitRequest(c, r)
 				ticket := s.ticket(request)
@@ -184,7 +175,7 @@ func TestBackupsOfEveryStoreAreServedPlain(t *testing.T) {
 }
 
 // Where there is no cluster, one is made with the request on it from the start.
-func TestAClusterIsMadeWhereThereIsNone(t *testing.T) {
+func TestAClusterIsCreatedWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, stores.StartS3(t))
 	startOperator(t, s.namespace)
@@ -207,7 +198,7 @@ func TestAClusterIsMadeWhereThereIsNone(t *testing.T) {
 		if c.Spec.Size != tc.size || c.Spec.Paused {
 			t.Errorf("%s: the cluster has the spec %+v", name, c.Spec)
 		}
-		if tc.spec == nil && (c.Spec.Version != "3.5.35" || c.Spec.Pod.Labels["team"] != "databases") {
+		if tc.spec == nil && (c.Spec.Version != "3.5.35" || c.Spec.Pod != nil) {
 			t.Errorf("%s: the cluster has the spec %+v", name, c.Spec)
 		}
 	}
@@ -222,8 +213,8 @@ func TestAClusterIsMadeWhereThereIsNone(t *testing.T) {
 	}
 }
 
-// An operator that is killed leaves nothing that the next one does not take up.
-func TestAnOperatorThatIsKilledIsFollowedByTheNext(t *testing.T) {
+// An operator that is killed leaves nothing that the next one does not resume.
+func TestARestartedOperatorResumesARestore(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, stores.StartS3(t))
 	p := startOperator(t, s.namespace)
@@ -231,7 +222,7 @@ func TestAnOperatorThatIsKilledIsFollowedByTheNext(t *testing.T) {
 	c := s.cluster("c")
 	r := s.restore("r", "etcd.backup")
 	request := s.awaitRequest(c, r)
-	p.kill()
+	p.Kill()
 	s.setStatus(c, made(withBump(s, r), v1beta2.RestoreStageFilling, "", 0))
 	p = startOperator(t, s.namespace)
 	s.await(r, "fetching", func() bool { return r.Status.Phase == v1beta2.RestorePhaseFetching })
@@ -243,7 +234,7 @@ func TestAnOperatorThatIsKilledIsFollowedByTheNext(t *testing.T) {
 	if status, body, err := s.fetch(p, request, ticket.Data["ca.crt"], "Bearer "+string(ticket.Data["token"])); err != nil || status != http.StatusOK || !bytes.Equal(body, snap) {
 		t.Errorf("the answer is %d with %d bytes, %v", status, len(body), err)
 	}
-	p.kill()
+	p.Kill()
 	s.setStatus(c, made(r, v1beta2.RestoreStageStarting, "new", 3))
 	startOperator(t, s.namespace)
 	s.await(r, "done", func() bool { return r.Status.Succeeded && r.Status.TicketSecret == "" })
@@ -258,7 +249,7 @@ func withBump(s *scene, r *v1beta2.EtcdRestore) *v1beta2.EtcdRestore {
 
 // A restore is undone by its deletion also where nobody saw it: while no operator ran, another one got its
 // name.
-func TestTheRequestOfADeletedRestoreIsTakenBackFromUnderItsSuccessor(t *testing.T) {
+func TestTheRequestOfADeletedRestoreIsCancelledThoughAnotherHasItsName(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, stores.StartS3(t))
 	p := startOperator(t, s.namespace)
@@ -266,21 +257,21 @@ func TestTheRequestOfADeletedRestoreIsTakenBackFromUnderItsSuccessor(t *testing.
 	c := s.cluster("c")
 	r := s.restore("r", "etcd.backup")
 	s.awaitRequest(c, r)
-	p.kill()
+	p.Kill()
 	if err := kube.Delete(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	second := s.restore("r", "nothing")
 	startOperator(t, s.namespace)
 	s.awaitRefusal(second, "ObjectNotFound")
-	s.eventually("the request is taken back", func() bool {
+	s.eventually("the request is cancelled", func() bool {
 		s.get(c)
 		return c.Annotations[v1beta2.AnnotationRestore] == ""
 	})
 }
 
 // As long as nothing was touched, deleting the object is enough to undo a restore.
-func TestDeletingARestoreTakesItsRequestBack(t *testing.T) {
+func TestDeletingARestoreCancelsItsRequest(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, stores.StartS3(t))
 	startOperator(t, s.namespace)
@@ -291,7 +282,7 @@ func TestDeletingARestoreTakesItsRequestBack(t *testing.T) {
 	if err := kube.Delete(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	s.eventually("the request is taken back", func() bool {
+	s.eventually("the request is cancelled", func() bool {
 		s.get(c)
 		return c.Annotations[v1beta2.AnnotationRestore] == ""
 	})
@@ -306,4 +297,41 @@ func TestDeletingARestoreTakesItsRequestBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.awaitRefusal(second, "TakenBack")
+}
+
+func TestABackupThatIsReplacedEndsItsRestore(t *testing.T) {
+	t.Parallel()
+	for name, replacement := range map[string]func() []byte{
+		"longer":           func() []byte { return slices.Concat(snap, snap) },
+		"shorter":          func() []byte { return snap[:len(snap)/2] },
+		"of the same size": func() []byte { other := bytes.Clone(snap); other[len(other)/2]++; return other },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, stores.StartS3(t))
+			p := startOperator(t, s.namespace)
+			s.put("etcd.backup", snap)
+			c := s.cluster("c")
+			r := s.restore("r", "etcd.backup")
+			request := s.awaitRequest(c, r)
+			s.await(r, "requested", func() bool { return r.Status.RequestTime != nil })
+			s.setStatus(c, made(r, v1beta2.RestoreStageFilling, "", 0))
+			s.await(r, "fetching", func() bool { return r.Status.Phase == v1beta2.RestorePhaseFetching })
+			s.put("etcd.backup", replacement())
+			ticket := s.ticket(request)
+			authorization := "Bearer " + string(ticket.Data[v1beta2.RestoreTicketToken])
+			if status, body, err := s.fetch(p, request, ticket.Data[v1beta2.RestoreTicketCA], authorization); err == nil && status == http.StatusOK {
+				t.Errorf("the member got %d bytes of another object", len(body))
+			}
+			s.await(r, "given up", func() bool { return r.Status.CompletionTime != nil })
+			if ready := meta.FindStatusCondition(r.Status.Conditions, "Ready"); ready.Reason != "BackupReplaced" {
+				t.Errorf("Ready is %+v", ready)
+			}
+			s.eventually("the request is withdrawn", func() bool {
+				s.get(c)
+				_, asked := c.Annotations[v1beta2.AnnotationRestore]
+				return !asked
+			})
+		})
+	}
 }

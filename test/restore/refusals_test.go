@@ -21,7 +21,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
-// What is no whole snapshot is refused, and the cluster is not touched: not even its annotations are.
+// What is not an intact snapshot is refused, and the cluster is not touched: not even its annotations are.
 func TestObjectsThatAreNoWholeSnapshotAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, stores.StartS3(t))
@@ -30,7 +30,7 @@ func TestObjectsThatAreNoWholeSnapshotAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.secret("key", map[string][]byte{"identities": []byte(key.String())})
+	api.NewSecret(t, s.namespace, "key", map[string][]byte{"identities": []byte(key.String())})
 	c := s.cluster("c")
 	s.get(c)
 	version := c.ResourceVersion
@@ -38,7 +38,7 @@ func TestObjectsThatAreNoWholeSnapshotAreRefused(t *testing.T) {
 	flipped := bytes.Clone(snap)
 	flipped[len(flipped)/2] ^= 1
 	pages := bytes.Repeat([]byte("no database"), 512)
-	sum := sha256.Sum256(pages)
+	sum, sumOfFirst := sha256.Sum256(pages), sha256.Sum256(snap[:512])
 	s.write("sealed", snapshot.Format{Compression: snapshot.Zstd, Recipients: []age.Recipient{key.Recipient()}}, snapshot.Facts{})
 	sealed, labels := s.object("sealed")
 	for name, tc := range map[string]struct {
@@ -46,32 +46,62 @@ func TestObjectsThatAreNoWholeSnapshotAreRefused(t *testing.T) {
 		labels store.Labels
 		want   string
 	}{
-		"cut-off":            {object: snap[:len(snap)/2], want: "it was cut off"},
-		"cut-off-at-a-page":  {object: snap[:512*8+32], want: "SHA-256"},
-		"without-its-sum":    {object: snap[:len(snap)-32], want: "it was cut off"},
-		"flipped":            {object: flipped, want: "SHA-256"},
-		"empty":              {object: nil, want: "it is empty"},
-		"foreign":            {object: []byte("kind: ConfigMap\n"), want: "it was cut off"},
-		"foreign-with-a-sum": {object: slices.Concat(pages, sum[:]), want: "it does not begin as a database of etcd does"},
-		"sealed-and-cut-off": {object: sealed[:len(sealed)-100], labels: labels, want: "the snapshot is broken"},
-		"sealed-and-flipped": {object: flip(sealed, len(sealed)-50), labels: labels, want: "the snapshot is broken"},
-		"not-what-it-says":   {object: snap, labels: labels, want: "the snapshot is broken"},
+		"cut-off":               {object: snap[:len(snap)/2], want: "it was cut off"},
+		"cut-off-at-a-page":     {object: snap[:512*8+32], want: "SHA-256"},
+		"without-its-sum":       {object: snap[:len(snap)-32], want: "it was cut off"},
+		"flipped":               {object: flipped, want: "SHA-256"},
+		"empty":                 {object: nil, want: "it is empty"},
+		"foreign":               {object: []byte("kind: ConfigMap\n"), want: "it was cut off"},
+		"foreign-with-a-sum":    {object: slices.Concat(pages, sum[:]), want: "it does not begin as an etcd database does"},
+		"first-page-with-a-sum": {object: slices.Concat(snap[:512], sumOfFirst[:]), want: "its database should have"},
+		"sealed-and-cut-off":    {object: sealed[:len(sealed)-100], labels: labels, want: "the snapshot is broken"},
+		"sealed-and-flipped":    {object: flip(sealed, len(sealed)-50), labels: labels, want: "the snapshot is broken"},
+		"not-what-it-says":      {object: snap, labels: labels, want: "the snapshot is broken"},
 	} {
 		if err := s.store().Put(t.Context(), name, bytes.NewReader(tc.object), tc.labels, func() store.Labels { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		r := s.restore(name, name, func(r *v1beta2.EtcdRestore) { r.Spec.EncryptionSecret = "key" })
+		r := s.restore(name, name, func(r *v1beta2.EtcdRestore) {
+			if tc.labels != nil { // where keys are named, a plain object is refused for that
+				r.Spec.EncryptionSecret = "key"
+			}
+		})
 		s.awaitRefusal(r, "SnapshotBroken")
 		if !strings.Contains(r.Status.Reason, tc.want) || !strings.Contains(r.Status.Reason, name) {
 			t.Errorf("%s is refused because %q, want %q in it", name, r.Status.Reason, tc.want)
 		}
 	}
+	s.put("plain", snap)
+	plain := s.restore("plain", "plain", func(r *v1beta2.EtcdRestore) { r.Spec.EncryptionSecret = "key" })
+	s.awaitRefusal(plain, "SnapshotBroken")
+	if !strings.Contains(plain.Status.Reason, "it is not encrypted") {
+		t.Errorf("a plain object is refused because %q", plain.Status.Reason)
+	}
+	s.awaitRefusal(s.restore("another", "plain", func(r *v1beta2.EtcdRestore) { r.Spec.SHA256 = strings.Repeat("0", 64) }), "SnapshotBroken")
 	s.awaitRefusal(s.restore("missing", "missing"), "ObjectNotFound")
 	if s.get(c); c.ResourceVersion != version {
 		t.Errorf("the cluster was touched: %+v", c)
 	}
 	if tickets := s.secrets(); slices.ContainsFunc(tickets, func(name string) bool { return strings.Contains(name, "ticket") }) {
 		t.Errorf("there are tickets: %v", tickets)
+	}
+}
+
+// The operator could not talk to the members of such a cluster. The old one is not touched.
+func TestABackupWithAuthenticationIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, stores.StartS3(t))
+	startOperator(t, s.namespace)
+	c := s.cluster("c")
+	s.get(c)
+	version := c.ResourceVersion
+	if err := s.store().Put(t.Context(), "auth", bytes.NewReader(snapWithAuth), nil, func() store.Labels { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r := s.restore("auth", "auth")
+	s.awaitRefusal(r, "AccessRefused")
+	if s.get(c); c.ResourceVersion != version {
+		t.Errorf("the cluster was touched: %+v", c)
 	}
 }
 
@@ -82,7 +112,7 @@ func flip(b []byte, i int) []byte {
 }
 
 // What somebody may correct any moment is tried again; what a corrected spec helps is tried again then.
-func TestWhatCanBeCorrectedIsTriedAgain(t *testing.T) {
+func TestWhatCanBeCorrectedIsRetried(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, stores.StartS3(t))
 	startOperator(t, s.namespace)
@@ -97,7 +127,7 @@ func TestWhatCanBeCorrectedIsTriedAgain(t *testing.T) {
 		ready := meta.FindStatusCondition(r.Status.Conditions, "Ready")
 		return ready != nil && ready.Reason == "SecretNotUsable" && strings.Contains(r.Status.Reason, `"late"`) && meta.IsStatusConditionTrue(r.Status.Conditions, "Reconciling")
 	})
-	s.secret("late", map[string][]byte{"identities": []byte(key.String())})
+	api.NewSecret(t, s.namespace, "late", map[string][]byte{"identities": []byte(key.String())})
 	s.awaitRequest(c, r)
 	s.await(r, "requested, without a complaint", func() bool { return r.Status.RequestTime != nil && r.Status.Reason == "" })
 
@@ -111,7 +141,7 @@ func TestWhatCanBeCorrectedIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.awaitRequest(other, wrong)
-	s.await(wrong, "going on", func() bool {
+	s.await(wrong, "continuing", func() bool {
 		return wrong.Status.CompletionTime == nil && wrong.Status.Reason == "" && !meta.IsStatusConditionTrue(wrong.Status.Conditions, "Stalled")
 	})
 }

@@ -4,7 +4,6 @@
 package restore
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,14 +12,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
 
-// What keeps a restore from being asked for is said on the object, and tried again after a pause.
-func TestARightThatIsMissingIsSaidAndTheRestoreGoesOnWhenItIsThere(t *testing.T) {
+// What prevents the request of a restore is reported on the object, and retried after a pause.
+func TestAMissingRightIsReportedAndTheRestoreContinuesOnceItIsGranted(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, stores.StartS3(t))
 	s.put("etcd.backup", snap)
@@ -37,13 +35,13 @@ func TestARightThatIsMissingIsSaidAndTheRestoreGoesOnWhenItIsThere(t *testing.T)
 	p := startOperatorAs(t, limited, s.namespace)
 	r := s.restore("r", "etcd.backup")
 	awaitMissing(r, "etcd-restore-operator-identity")
-	p.kill()
+	p.Kill()
 
 	// It has one, but cannot make the ticket.
 	p = startOperator(t, s.namespace, "-cluster-wide") // it serves nothing here
 	identity := &corev1.Secret{ObjectMeta: s.meta("etcd-restore-operator-identity")}
 	s.eventually("there is a certificate", func() bool { return !s.gone(identity) })
-	p.kill()
+	p.Kill()
 	startOperatorAs(t, limited, s.namespace)
 	awaitMissing(r, "creating Secret "+s.namespace+"/"+r.Status.TicketSecret)
 	if r.Status.Backup == nil || r.Status.RequestTime != nil {
@@ -86,18 +84,7 @@ func (s *scene) userWithoutNewSecrets() (kubeconfig string, allow func()) {
 	}); err != nil {
 		s.Fatal(err)
 	}
-	config, err := clientcmd.LoadFromFile(api.Kubeconfig())
-	if err != nil {
-		s.Fatal(err)
-	}
-	for _, as := range config.AuthInfos {
-		as.Impersonate = user
-	}
-	kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
-		s.Fatal(err)
-	}
-	return kubeconfig, func() {
+	return api.KubeconfigAs(s, user), func() {
 		s.Helper()
 		last := &role.Rules[len(role.Rules)-1]
 		last.Verbs = append(last.Verbs, "create")

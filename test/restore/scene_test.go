@@ -5,13 +5,13 @@ package restore
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,11 +22,9 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/store"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/stores"
 )
-
-// patience is how long anything may take on a busy machine.
-const patience = 60 * time.Second
 
 // scene is a namespace with a store.
 type scene struct {
@@ -37,23 +35,12 @@ type scene struct {
 
 func newScene(tb testing.TB, server *stores.Server) *scene {
 	tb.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "restore-"}}
-	if err := kube.Create(tb.Context(), namespace); err != nil {
-		tb.Fatal(err)
-	}
-	s := &scene{TB: tb, namespace: namespace.Name, server: server}
+	s := &scene{TB: tb, namespace: api.NewNamespace(tb), server: server}
 	s.server.Config.Namespace = s.namespace
 	if name := server.Config.SecretName; name != "" {
-		s.secret(name, server.Config.Secret)
+		api.NewSecret(tb, s.namespace, name, server.Config.Secret)
 	}
 	return s
-}
-
-func (s *scene) secret(name string, data map[string][]byte) {
-	s.Helper()
-	if err := kube.Create(s.Context(), &corev1.Secret{ObjectMeta: s.meta(name), Data: data}); err != nil {
-		s.Fatal(err)
-	}
 }
 
 func (s *scene) meta(name string) metav1.ObjectMeta {
@@ -108,7 +95,7 @@ func (s *scene) cluster(name string, changes ...func(*v1beta2.EtcdCluster)) *v1b
 // ready sets the condition Ready.
 func ready(status *v1beta2.ClusterStatus, is corev1.ConditionStatus, members int32) {
 	status.ReadyReplicas = members
-	status.Conditions = []v1beta2.ClusterCondition{{Type: v1beta2.ClusterConditionReady, Status: is, Reason: "Test", Message: "the test says so"}}
+	status.Conditions = []v1beta2.ClusterCondition{{Type: v1beta2.ClusterConditionReady, Status: is, Reason: "Test", Message: "set by the test"}}
 }
 
 // setStatus plays the etcd-operator.
@@ -129,22 +116,9 @@ func (s *scene) setStatus(c *v1beta2.EtcdCluster, change func(*v1beta2.ClusterSt
 // restore makes an EtcdRestore of the cluster c from the store.
 func (s *scene) restore(name, key string, changes ...func(*v1beta2.EtcdRestore)) *v1beta2.EtcdRestore {
 	s.Helper()
-	c, path := s.server.Config, stores.Bucket+"/"+key
 	r := &v1beta2.EtcdRestore{ObjectMeta: s.meta(name), Spec: v1beta2.RestoreSpec{
-		BackupStorageType: v1beta2.BackupStorageType(c.Kind), EtcdCluster: v1beta2.EtcdClusterRef{Name: "c"},
+		BackupStorageType: s.server.Type(), RestoreSource: s.server.RestoreSource(key), EtcdCluster: v1beta2.EtcdClusterRef{Name: "c"},
 	}}
-	switch r.Spec.BackupStorageType {
-	case v1beta2.BackupStorageTypeS3:
-		r.Spec.S3 = &v1beta2.S3RestoreSource{Path: path, AWSSecret: c.SecretName, Endpoint: c.Endpoint, ForcePathStyle: true}
-	case v1beta2.BackupStorageTypeABS:
-		r.Spec.ABS = &v1beta2.ABSRestoreSource{Path: path, ABSSecret: c.SecretName, Endpoint: c.Endpoint}
-	case v1beta2.BackupStorageTypeGCS:
-		r.Spec.GCS = &v1beta2.GCSRestoreSource{Path: path, GCPSecret: c.SecretName, Endpoint: c.Endpoint}
-	case v1beta2.BackupStorageTypeOSS:
-		r.Spec.OSS = &v1beta2.OSSRestoreSource{Path: path, OSSSecret: c.SecretName, Endpoint: c.Endpoint}
-	case v1beta2.BackupStorageTypeFile:
-		r.Spec.File = &v1beta2.FileRestoreSource{Path: path}
-	}
 	for _, change := range changes {
 		change(r)
 	}
@@ -172,29 +146,29 @@ func (s *scene) gone(object client.Object) bool {
 	return err != nil
 }
 
-// eventually waits until something is so.
+// eventually waits until what check reports is true.
 func (s *scene) eventually(what string, check func() bool) {
 	s.Helper()
-	for deadline := time.Now().Add(patience); !check(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.Fatalf("after %s it is not so that %s", patience, what)
+	harness.Eventually(s, harness.Patience, func(context.Context) error {
+		if !check() {
+			return fmt.Errorf("it is not true that %s", what)
 		}
-	}
+		return nil
+	})
 }
 
 // await waits until the restore is as done says.
 func (s *scene) await(r *v1beta2.EtcdRestore, what string, done func() bool) {
 	s.Helper()
-	deadline := time.Now().Add(patience)
-	for s.get(r); !done(); s.get(r) {
-		if time.Now().After(deadline) {
-			s.Fatalf("EtcdRestore %s is not %s; its status is %+v", r.Name, what, r.Status)
+	harness.Eventually(s, harness.Patience, func(context.Context) error {
+		if s.get(r); !done() {
+			return fmt.Errorf("EtcdRestore %s is not %s; its status is %+v", r.Name, what, r.Status)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
-// awaitRefusal waits until the restore has failed for good because of a reason.
+// awaitRefusal waits until the restore has failed permanently because of a reason.
 func (s *scene) awaitRefusal(r *v1beta2.EtcdRestore, reason string) {
 	s.Helper()
 	s.await(r, "at its end", func() bool { return r.Status.CompletionTime != nil })
@@ -232,7 +206,7 @@ func (s *scene) ticket(request v1beta2.RestoreRequest) *corev1.Secret {
 
 // fetch does what the first member does. The name in the URL leads nowhere here, so that the connection
 // goes to the operator directly; the certificate still has to be for the name.
-func (s *scene) fetch(p *process, request v1beta2.RestoreRequest, ca []byte, authorization string) (int, []byte, error) {
+func (s *scene) fetch(p *harness.RunningOperator, request v1beta2.RestoreRequest, ca []byte, authorization string) (int, []byte, error) {
 	s.Helper()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
@@ -241,7 +215,7 @@ func (s *scene) fetch(p *process, request v1beta2.RestoreRequest, ca []byte, aut
 		s.Fatal(err)
 	}
 	name := req.URL.Hostname()
-	req.URL.Host = p.serves
+	req.URL.Host = p.BackupAddress
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}

@@ -76,7 +76,8 @@ func StartOSS(tb testing.TB) *Server {
 	return &Server{
 		URL: server.URL,
 		Config: store.Config{
-			Kind: "OSS", Path: Bucket + "/key", Endpoint: server.URL, SecretName: "oss",
+			Permissions: permissions,
+			Kind:        "OSS", Path: Bucket + "/key", Endpoint: server.URL, SecretName: "oss",
 			Secret: OSSSecret(),
 		},
 		Wrong: map[string][]byte{"accessKeyID": []byte(ossID), "accessKeySecret": []byte("wrongwrongwrongwrongwrong")},

@@ -4,7 +4,6 @@
 package stores
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -13,24 +12,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"github.com/etcd-operator/etcd-operator/internal/outside"
 	"github.com/etcd-operator/etcd-operator/internal/store"
+	"github.com/etcd-operator/etcd-operator/internal/store/kind"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/port"
 )
 
 // Bucket is the one bucket that every server begins with.
 const Bucket = "backups"
-
-// startPatience is how long a server gets to listen.
-const startPatience = 60 * time.Second
 
 // Server is a running server.
 type Server struct {
@@ -40,6 +36,8 @@ type Server struct {
 	Wrong map[string][]byte
 	// URL is where it listens.
 	URL string
+	// Folder is where versitygw keeps the objects, in data, and what it knows of them, in sidecar.
+	Folder string
 }
 
 // Kind is one kind of store under test: one row.
@@ -60,6 +58,12 @@ var Kinds = []Kind{
 	{Name: "File", Start: StartFile, MakesBucket: true},
 }
 
+// S3ID and S3Secret are the access key of versitygw.
+const (
+	S3ID     = "AKIATESTTESTTESTTEST"
+	S3Secret = "sekret0123456789sekret0123456789sekret01"
+)
+
 // StartS3 runs versitygw on a folder.
 func StartS3(tb testing.TB) *Server {
 	tb.Helper()
@@ -69,7 +73,7 @@ func StartS3(tb testing.TB) *Server {
 // StartS3At is StartS3 on another address of this machine.
 func StartS3At(tb testing.TB, host string) *Server {
 	tb.Helper()
-	const id, secret = "AKIATESTTESTTESTTEST", "sekret0123456789sekret0123456789sekret01"
+	const id, secret = S3ID, S3Secret
 	program := goServer(tb, "versitygw", "github.com/versity/versitygw/cmd/versitygw")
 	dir := tb.TempDir()
 	for _, name := range []string{"data", "sidecar"} {
@@ -89,9 +93,10 @@ func StartS3At(tb testing.TB, host string) *Server {
 		tb.Fatal(err)
 	}
 	return &Server{
-		URL: "http://" + address,
+		URL: "http://" + address, Folder: dir,
 		Config: store.Config{
-			Kind: "S3", Path: Bucket + "/key", Endpoint: "http://" + address, ForcePathStyle: true, SecretName: "aws",
+			Permissions: permissions,
+			Kind:        "S3", Path: Bucket + "/key", Endpoint: "http://" + address, ForcePathStyle: true, SecretName: "aws",
 			Secret: awsSecret(id, secret),
 		},
 		Wrong: awsSecret(id, strings.Repeat("x", len(secret))),
@@ -130,7 +135,8 @@ func StartABS(tb testing.TB) *Server {
 	return &Server{
 		URL: "http://" + address,
 		Config: store.Config{
-			Kind: "ABS", Path: Bucket + "/key", Endpoint: endpoint, SecretName: "azure",
+			Permissions: permissions,
+			Kind:        "ABS", Path: Bucket + "/key", Endpoint: endpoint, SecretName: "azure",
 			Secret: map[string][]byte{"storage-account": []byte(account), "storage-key": []byte(key)},
 		},
 		Wrong: map[string][]byte{"storage-account": []byte(account), "storage-key": []byte("d3Jvbmd3cm9uZ3dyb25n")},
@@ -161,7 +167,8 @@ func StartGCS(tb testing.TB) *Server {
 	return &Server{
 		URL: "http://" + address,
 		Config: store.Config{
-			Kind: "GCS", Path: Bucket + "/key", Endpoint: "http://" + address, SecretName: "gcp",
+			Permissions: permissions,
+			Kind:        "GCS", Path: Bucket + "/key", Endpoint: "http://" + address, SecretName: "gcp",
 			Secret: map[string][]byte{"access-token": []byte("ya29.test-token-of-the-tests")},
 		},
 	}
@@ -173,74 +180,38 @@ func StartFile(tb testing.TB) *Server {
 	return &Server{Config: store.Config{Kind: "File", Path: Bucket + "/key", Namespace: "default", FileRoot: tb.TempDir()}}
 }
 
+// permissions allow the servers of tests.
+var permissions = kind.Permissions{Addresses: outside.Allowing(loopback)}
+
 // loopback is where servers listen that only the tests themselves use.
 const loopback = "127.0.0.1"
 
+// start runs a server until the test ends.
 func start(tb testing.TB, program string, args ...string) {
 	tb.Helper()
 	startEnv(tb, nil, program, args...)
 }
 
-// startEnv runs a program until the test ends, or this process does.
+// startEnv is start with environment variables.
 func startEnv(tb testing.TB, env []string, program string, args ...string) {
 	tb.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(tb.Context()), program, args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out := &tail{}
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		cancel()
-		tb.Fatalf("starting %s: %v", filepath.Base(program), err)
-	}
-	tb.Cleanup(func() {
-		cancel()
-		_ = cmd.Wait()
-		if tb.Failed() {
-			tb.Logf("%s said last:\n%s", filepath.Base(program), out)
-		}
-	})
+	harness.Start(tb, cmd)
 }
 
-// awaitHTTP waits until something answers.
+// awaitHTTP waits until a server answers.
 func awaitHTTP(tb testing.TB, url string) {
 	tb.Helper()
-	deadline := time.Now().Add(startPatience)
-	for {
-		request, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, url, nil)
+	harness.Eventually(tb, harness.Patience, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
-			tb.Fatal(err)
+			return err
 		}
-		r, err := http.DefaultClient.Do(request)
-		if err == nil {
-			_ = r.Body.Close()
-			return
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
 		}
-		if time.Now().After(deadline) {
-			tb.Fatalf("%s does not answer: %v", url, err)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// tail keeps the end of what a program says.
-type tail struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (w *tail) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.buf.Len() > 64<<10 {
-		w.buf.Next(w.buf.Len() - 8<<10)
-	}
-	return w.buf.Write(p)
-}
-
-func (w *tail) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.buf.String()
+		return answer.Body.Close()
+	})
 }

@@ -26,9 +26,10 @@ var theLab *lab.Lab
 func Lab() *lab.Lab { return theLab }
 
 // Main runs the tests of a package on the lab. A lab that is up is used and left up. If
-// there is none, one is brought up for the tests and taken away after them.
-func Main(m *testing.M) {
-	code, err := run(context.Background(), m)
+// there is none, one is brought up for the tests and taken away after them. At the end the
+// API server's audit log is compared with the rights that the operators were given.
+func Main(m *testing.M, expected Rights) {
+	code, err := run(context.Background(), m, expected)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the lab for the tests:", err)
 		code = 1
@@ -36,7 +37,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-func run(ctx context.Context, m *testing.M) (code int, err error) {
+func run(ctx context.Context, m *testing.M, expected Rights) (code int, err error) {
 	image := filepath.Join(repository.Root(), "_out", "images", "lab", "etcd-operator.tar")
 	if _, err := os.Stat(image); err != nil {
 		return 0, fmt.Errorf("run `make lab-image` first, or the tests by `make test-e2e`: %w", err)
@@ -67,7 +68,12 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	theLab = l
-	return m.Run(), nil
+	code = m.Run()
+	// Tests that failed have not come to all that they ask for.
+	if err := expected.check(code == 0 && allTestsRan(), os.Stderr); err != nil {
+		return 1, err
+	}
+	return code, nil
 }
 
 // buildLab builds the program that a lab's processes run.

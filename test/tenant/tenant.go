@@ -16,12 +16,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/etcd-operator/etcd-operator/pkg/generated/clientset/versioned"
+	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/repository"
 )
 
@@ -35,6 +35,9 @@ type Tenant struct {
 	// Kube and Etcd are clients for Kubernetes' own kinds and for ours.
 	Kube kubernetes.Interface
 	Etcd versioned.Interface
+
+	// granted are the flags of each call of create_role.sh.
+	granted [][]string
 }
 
 // New makes a namespace that enforces the restricted pod security standard. It goes away
@@ -75,32 +78,64 @@ func (n *Tenant) remove() {
 		n.show()
 	}
 	ctx := context.WithoutCancel(n.Context())
+	n.removeClusters(ctx)
+	n.noteRemoval()
 	if err := n.Kube.CoreV1().Namespaces().Delete(ctx, n.Namespace, metav1.DeleteOptions{}); err != nil {
 		n.Errorf("deleting the namespace: %v", err)
 	}
-	// What create_role.sh made outside of the namespace has the namespace in its name.
-	for _, kind := range []string{"clusterrole", "clusterrolebinding"} {
-		if out, err := n.run(ctx, "", "kubectl", "delete", "--ignore-not-found", kind, n.roleName()); err != nil {
-			n.Errorf("deleting the %s: %v\n%s", kind, err, out)
+	// What create_role.sh made outside of the namespace is not removed with it.
+	for _, flags := range n.granted {
+		args := append([]string{"-c", `"$0" "$@" --print | kubectl delete --ignore-not-found -f -`, createRole}, flags...)
+		if out, err := n.run(ctx, "", "bash", args...); err != nil {
+			n.Errorf("taking away the rights of create_role.sh %s: %v\n%s", strings.Join(flags, " "), err, out)
 		}
 	}
 }
 
-func (n *Tenant) roleName() string { return "etcd-operator-" + n.Namespace }
+// removeClusters deletes the EtcdClusters before the operator that releases them. Where none is left to do so, their
+// finalizers are removed.
+func (n *Tenant) removeClusters(ctx context.Context) {
+	if _, err := n.run(ctx, "", "kubectl", "-n", n.Namespace, "delete", "etcdclusters", "--all", "--timeout=20s"); err == nil {
+		return
+	}
+	const release = `for c in $(kubectl -n "$0" get etcdclusters -o name); do kubectl -n "$0" patch "$c" --type=merge -p '{"metadata":{"finalizers":null}}'; done`
+	if out, err := n.run(ctx, "", "bash", "-c", release, n.Namespace); err != nil {
+		n.Errorf("releasing the EtcdClusters: %v\n%s", err, out)
+	}
+}
 
 // InstallOperator gives the operator its rights in the namespace, starts it and waits
 // until it is available.
 func (n *Tenant) InstallOperator() {
 	n.Helper()
-	n.CreateRole("--namespaced")
+	n.CreateRole()
 	n.Kubectl("create", "-f", "example/deployment.yaml")
 	n.AwaitDeployment("etcd-operator")
 }
 
+// StopOperator ends the etcd-operator until ResumeOperator, as when it is on a node that is lost with others.
+func (n *Tenant) StopOperator() {
+	n.Helper()
+	n.Kubectl("scale", "deployment/etcd-operator", "--replicas=0")
+	n.Kubectl("wait", "--for=delete", "pod", "-l", "name=etcd-operator", "--timeout=2m")
+}
+
+// ResumeOperator starts the etcd-operator again.
+func (n *Tenant) ResumeOperator() {
+	n.Helper()
+	n.Kubectl("scale", "deployment/etcd-operator", "--replicas=1")
+}
+
+// createRole is the script that gives the operators their rights.
+const createRole = "example/rbac/create_role.sh"
+
 // CreateRole runs example/rbac/create_role.sh for the namespace.
 func (n *Tenant) CreateRole(flags ...string) {
 	n.Helper()
-	n.must("", "example/rbac/create_role.sh", append([]string{"--namespace=" + n.Namespace}, flags...)...)
+	args := append([]string{"--namespace=" + n.Namespace}, flags...)
+	n.granted = append(n.granted, args)
+	n.must("", createRole, args...)
+	n.noteInstallation(flags)
 }
 
 // AwaitDeployment waits until a Deployment is rolled out and available.
@@ -117,7 +152,7 @@ func (n *Tenant) Kubectl(args ...string) string {
 }
 
 // Shell runs commands as a document prints them, from the root of the repository. kubectl works
-// in the namespace, as it does for a user whose context says so.
+// in the namespace, as it does for a user with that context.
 func (n *Tenant) Shell(commands string) string {
 	n.Helper()
 	return n.must("", "bash", "-euo", "pipefail", "-c", fmt.Sprintf("kubectl() { command kubectl --namespace=%s \"$@\"; }\n%s", n.Namespace, commands))
@@ -129,18 +164,11 @@ func (n *Tenant) Apply(manifest string) {
 	n.must(manifest, "kubectl", "--namespace="+n.Namespace, "apply", "-f", "-")
 }
 
-// Eventually waits until check finds nothing to complain about, and fails the test with
-// its last complaint if that takes longer than within.
+// Eventually waits until check returns no error. If that takes longer than within, the test fails
+// with the last error.
 func (n *Tenant) Eventually(within time.Duration, check func(context.Context) error) {
 	n.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(n.Context(), 50*time.Millisecond, within, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		n.Fatalf("after %v: %v", within, last)
-	}
+	harness.Eventually(n, within, check)
 }
 
 func (n *Tenant) must(stdin, name string, args ...string) string {
@@ -181,7 +209,7 @@ func (n *Tenant) show() {
 		{"logs", "-l", "name", "--all-containers", "--prefix", "--tail=200"},
 		{"logs", "-l", "app=etcd", "--all-containers", "--prefix", "--tail=40"},
 	} {
-		// One that fails says so in its output; the others may still help.
+		// One that fails reports it in its output; the others may still help.
 		out, _ := n.run(ctx, "", "kubectl", append([]string{"--namespace=" + n.Namespace}, args...)...)
 		n.Logf("kubectl %s\n%s", strings.Join(args, " "), out)
 	}

@@ -13,15 +13,14 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
@@ -36,9 +35,9 @@ type Outcome int
 const (
 	// Done: the step took effect.
 	Done Outcome = iota
-	// AlreadyDone: there was nothing left to do; the view was behind.
+	// AlreadyDone: there was nothing left to do; the view was stale.
 	AlreadyDone
-	// Outdated: the view was behind and the step was not taken.
+	// Outdated: the view was stale and the step was not executed.
 	Outdated
 	// NotYet: etcd refuses the change for now.
 	NotYet
@@ -50,47 +49,51 @@ type Actor struct {
 	Etcd etcd.Connector
 }
 
-// Do carries out one step that was planned on s.
-func (a *Actor) Do(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) (Outcome, error) {
-	outcome, err := a.do(ctx, s, step)
+// Do carries out one step that was planned on v.
+func (a *Actor) Do(ctx context.Context, v *view.View, step plan.Step) (Outcome, error) {
+	outcome, err := a.do(ctx, v, step)
 	if err != nil {
-		return outcome, fmt.Errorf("%s: %w", step.Why, err)
+		return outcome, fmt.Errorf("%s: %w", step.Describe().Why, err)
 	}
 	return outcome, nil
 }
 
-func (a *Actor) do(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) (Outcome, error) {
-	switch step.Kind {
-	case plan.Create:
-		return a.create(ctx, s, step.Object)
-	case plan.Change:
-		return fromKube(a.Kube.Patch(ctx, step.Object, onto(step.From)))
-	case plan.Resize:
+func (a *Actor) do(ctx context.Context, v *view.View, step plan.Step) (Outcome, error) {
+	switch step := step.(type) {
+	case plan.CreateObject:
+		return a.create(ctx, v, step.Object)
+	case plan.PatchObject:
+		return fromKube(a.Kube.Patch(ctx, step.To, onto(step.From)))
+	case plan.ResizePod:
 		return a.resize(ctx, step)
-	case plan.Delete:
-		if err := a.writeDown(ctx, s, step); err != nil {
-			return Outdated, err
-		}
-		return fromKube(a.Kube.Delete(ctx, step.From, precondition(step)))
-	case plan.Record:
-		return a.record(ctx, s, step.Facts)
-	case plan.AddMember, plan.Promote, plan.Remove, plan.MoveLeader:
-		return a.changeMembership(ctx, s, step)
+	case plan.DeleteObject:
+		return a.delete(ctx, v, step)
+	case plan.RecordStatus:
+		return a.record(ctx, v, step)
+	case plan.AddMember:
+		return a.ask(ctx, v, step.Ask, func(ctx context.Context, member etcd.Client) error {
+			_, err := member.AddMember(ctx, step.PeerURL, step.Learner)
+			return err
+		})
+	case plan.PromoteMember:
+		return a.ask(ctx, v, step.Ask, func(ctx context.Context, member etcd.Client) error { return member.Promote(ctx, step.ID) })
+	case plan.RemoveMember:
+		return a.ask(ctx, v, step.Ask, func(ctx context.Context, member etcd.Client) error { return member.Remove(ctx, step.ID) })
+	case plan.Defragment:
+		return a.defragment(ctx, v, step)
+	case plan.Compact:
+		return a.compact(ctx, v, step)
+	case plan.DisarmAlarm:
+		return a.ask(ctx, v, step.Ask, func(ctx context.Context, member etcd.Client) error { return member.DisarmSpaceAlarm(ctx, step.ID) })
+	case plan.MoveLeader:
+		return a.ask(ctx, v, step.Ask, func(ctx context.Context, member etcd.Client) error { return member.MoveLeader(ctx, step.To) })
 	}
-	return Outdated, fmt.Errorf("unknown kind of step %q", step.Kind)
+	return Outdated, fmt.Errorf("unknown kind of step %T", step)
 }
 
 // onto patches only if the object is still as it was seen.
 func onto(from client.Object) client.Patch {
 	return client.MergeFromWithOptions(from.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{})
-}
-
-func precondition(step *plan.Step) client.DeleteOption {
-	uid, version := step.From.GetUID(), step.From.GetResourceVersion()
-	if step.Unchanged {
-		return client.Preconditions{UID: &uid, ResourceVersion: &version}
-	}
-	return client.Preconditions{UID: &uid}
 }
 
 func fromKube(err error) (Outcome, error) {
@@ -105,20 +108,20 @@ func fromKube(err error) (Outcome, error) {
 	return Outdated, err
 }
 
-// create makes an object. That it is there already is fine where the next look will see it; one
+// create creates an object. That it exists already is fine where the next look will see it; one
 // without the cluster's labels would be asked for again and again.
-func (a *Actor) create(ctx context.Context, s *snapshot.Snapshot, object client.Object) (Outcome, error) {
+func (a *Actor) create(ctx context.Context, v *view.View, object client.Object) (Outcome, error) {
 	err := a.Kube.Create(ctx, object)
 	if !apierrors.IsAlreadyExists(err) {
 		return fromKube(err)
 	}
-	there := object.DeepCopyObject().(client.Object)
-	if err := a.Kube.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
+	existing := object.DeepCopyObject().(client.Object)
+	if err := a.Kube.Get(ctx, client.ObjectKeyFromObject(object), existing); err != nil {
 		return fromKube(err)
 	}
-	for label, value := range manifests.ClusterLabels(s.Cluster.Name) {
-		if object.GetLabels()[label] == value && there.GetLabels()[label] != value {
-			return Outdated, fmt.Errorf("%s exists without the label %s=%s: put that back, or delete it", object.GetName(), label, value)
+	for label, value := range manifests.ClusterLabels(v.Cluster.Name) {
+		if object.GetLabels()[label] == value && existing.GetLabels()[label] != value {
+			return Outdated, fmt.Errorf("%s exists without the label %s=%s: add the label, or delete the object", object.GetName(), label, value)
 		}
 	}
 	return AlreadyDone, nil
@@ -126,85 +129,59 @@ func (a *Actor) create(ctx context.Context, s *snapshot.Snapshot, object client.
 
 // resize changes resources in place through the subresource that Kubernetes has for
 // it, and notes on the pod what it was given.
-func (a *Actor) resize(ctx context.Context, step *plan.Step) (Outcome, error) {
-	pod := step.Object.(*corev1.Pod)
-	resized := step.From.DeepCopyObject().(*corev1.Pod)
-	resized.Spec = pod.Spec
+func (a *Actor) resize(ctx context.Context, step plan.ResizePod) (Outcome, error) {
+	resized := step.From.DeepCopy()
+	resized.Spec = step.To.Spec
 	err := a.Kube.SubResource("resize").Patch(ctx, resized, onto(step.From))
 	if apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
-		// Not the pod is missing, but the way to it.
-		return Outdated, errors.New("this Kubernetes does not change the resources of pods that run: that takes version 1.33")
+		// Not the pod is missing, but the subresource.
+		return Outdated, refusal("this Kubernetes cannot change the resources of running pods: that takes version 1.33")
 	}
 	if outcome, err := fromKube(err); outcome != Done {
 		return outcome, err
 	}
 	noted := resized.DeepCopy()
-	noted.Annotations = pod.Annotations
+	noted.Annotations = step.To.Annotations
 	return fromKube(a.Kube.Patch(ctx, noted, onto(resized)))
 }
 
-// record writes facts onto the object as it was seen: if it has changed since, the
-// write fails and everything is looked at again.
-func (a *Actor) record(ctx context.Context, s *snapshot.Snapshot, facts *plan.Facts) (Outcome, error) {
-	cluster := s.Cluster.DeepCopy()
-	if facts.Bootstrap != nil {
-		if before := cluster.Status.Bootstrap; before != nil && before.Seed != "" && before.Seed != facts.Bootstrap.Seed {
-			forget(&cluster.Status)
+// delete deletes an object, after the last voter has committed an entry where the step asks for that.
+func (a *Actor) delete(ctx context.Context, v *view.View, step plan.DeleteObject) (Outcome, error) {
+	if last := step.LastVoter; last != nil {
+		commit := func(ctx context.Context, member etcd.Client) error { return member.CommitNoop(ctx, last.Self) }
+		if err := a.call(ctx, v, last.Ask, commit); err != nil {
+			return Outdated, fmt.Errorf("letting the last voter %s commit an entry: %w", last.Ask, err)
 		}
-		cluster.Status.Bootstrap = facts.Bootstrap.DeepCopy()
-		cluster.Status.ClusterID = ""
 	}
-	if again := facts.Again; again != nil {
-		cluster.Status.ClusterID, cluster.Status.CurrentVersion, cluster.Status.MemberStatuses = again.ClusterID, again.CurrentVersion, again.DeepCopy().MemberStatuses
+	uid, version := step.Object.GetUID(), step.Object.GetResourceVersion()
+	only := client.Preconditions{UID: &uid}
+	if step.IfUnchanged {
+		only.ResourceVersion = &version
 	}
-	if facts.ClusterID != "" {
-		cluster.Status.ClusterID = facts.ClusterID
+	return fromKube(a.Kube.Delete(ctx, step.Object, only, gracePeriod(step.Grace)))
+}
+
+// gracePeriod is how long a pod has to end; zero leaves that to the pod.
+type gracePeriod time.Duration
+
+// ApplyToDelete implements client.DeleteOption.
+func (g gracePeriod) ApplyToDelete(o *client.DeleteOptions) {
+	if g > 0 {
+		o.GracePeriodSeconds = ptr.To(int64(time.Duration(g).Seconds()))
 	}
+}
+
+// record writes the status onto the object as it was seen: if that has changed since, the
+// write fails and everything is looked at again.
+func (a *Actor) record(ctx context.Context, v *view.View, step plan.RecordStatus) (Outcome, error) {
+	cluster := v.Cluster.DeepCopy()
+	step.Status.DeepCopyInto(&cluster.Status)
 	return fromKube(a.Kube.Status().Update(ctx, cluster))
 }
 
-// forget takes out of a status what it says of another cluster than the one it is about
-// from now on. That one was ready must not be read as news of this one.
-func forget(status *v1beta2.ClusterStatus) {
-	status.Conditions, status.MemberStatuses = nil, nil
-	status.CurrentVersion, status.TargetVersion = "", ""
-	status.QuorumLostSince = nil
-}
-
-// writeDown lets the last voter write down that it is alone, if the step asks for that.
-func (a *Actor) writeDown(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) error {
-	if step.Alone == nil {
-		return nil
-	}
-	member, err := a.Etcd.Connect(s.Etcd.Endpoints[step.Ask])
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
-	defer cancel()
-	if err := member.WriteDown(ctx, *step.Alone); err != nil {
-		return fmt.Errorf("letting member %s write down that it is alone: %w", step.Ask, err)
-	}
-	return nil
-}
-
-func (a *Actor) changeMembership(ctx context.Context, s *snapshot.Snapshot, step *plan.Step) (Outcome, error) {
-	member, err := a.Etcd.Connect(s.Etcd.Endpoints[step.Ask])
-	if err != nil {
-		return Outdated, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
-	defer cancel()
-	switch step.Kind {
-	case plan.AddMember:
-		_, err = member.AddMember(ctx, step.PeerURL, step.Learner)
-	case plan.Promote:
-		err = member.Promote(ctx, step.MemberID)
-	case plan.Remove:
-		err = member.Remove(ctx, step.MemberID)
-	case plan.MoveLeader:
-		err = member.MoveLeader(ctx, step.MemberID)
-	}
+// ask asks a member for a membership change.
+func (a *Actor) ask(ctx context.Context, v *view.View, pod string, change func(context.Context, etcd.Client) error) (Outcome, error) {
+	err := a.call(ctx, v, pod, change)
 	switch {
 	case err == nil:
 		return Done, nil
@@ -214,4 +191,15 @@ func (a *Actor) changeMembership(ctx context.Context, s *snapshot.Snapshot, step
 		return NotYet, nil
 	}
 	return Outdated, err
+}
+
+// call connects to a pod's etcd for one request.
+func (a *Actor) call(ctx context.Context, v *view.View, pod string, request func(context.Context, etcd.Client) error) error {
+	member, err := a.Etcd.Connect(v.Etcd.Endpoints[pod])
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	return request(ctx, member)
 }

@@ -12,15 +12,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, object any) {
 	t.Helper()
@@ -57,6 +59,7 @@ func example(change func(*v1beta2.EtcdCluster)) *v1beta2.EtcdCluster {
 func everything(c *v1beta2.EtcdCluster) {
 	c.Spec.Repository = "gcr.io/etcd-development/etcd"
 	c.Spec.Version = "v3.5.35"
+	c.Spec.StorageQuota = ptr.To(resource.MustParse("3Gi"))
 	c.Spec.TLS = &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{
 		Member: &v1beta2.MemberSecret{PeerSecret: "etcd-peer-tls", ServerSecret: "etcd-server-tls"}, OperatorSecret: "etcd-client-tls",
 	}}
@@ -69,6 +72,9 @@ func everything(c *v1beta2.EtcdCluster) {
 		EtcdEnv:                   []corev1.EnvVar{{Name: "ETCD_AUTO_COMPACTION_RETENTION", Value: "1"}},
 		PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}},
 		DNSTimeoutInSecond:        30, ClusterDomain: ".cluster.local",
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "registry"}}, ServiceAccountName: "etcd", RuntimeClassName: "gvisor",
+		TerminationGracePeriodSeconds: ptr.To(int64(30)), HostAliases: []corev1.HostAlias{{IP: "10.1.2.3", Hostnames: []string{"mirror.example.com"}}},
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: "rack", WhenUnsatisfiable: corev1.DoNotSchedule}},
 	}
 	c.Spec.Service = &v1beta2.ServicePolicy{Annotations: map[string]string{"team": "db"}}
 }
@@ -107,6 +113,12 @@ func joinerOf(c *v1beta2.EtcdCluster) manifests.Start {
 	}
 }
 
+// assigned is a start on a platform that gives pods their user.
+func assigned(s manifests.Start) manifests.Start {
+	s.AssignsUsers = true
+	return s
+}
+
 func bySnapshot(s manifests.Start) manifests.Start {
 	s.BySnapshot = true
 	return s
@@ -132,6 +144,7 @@ func TestObjectsAreExactlyThese(t *testing.T) {
 		"seed-of-survivor":   manifests.MemberPod(fromMember, seedOf(fromMember)),
 		"claim-restored":     manifests.Claim(fromMember, "example-seed"),
 		"joiner-restored":    manifests.MemberPod(restored, joinerOf(restored)),
+		"joiner-openshift":   manifests.MemberPod(plain, assigned(joinerOf(plain))),
 		"joiner":             manifests.MemberPod(plain, joinerOf(plain)),
 		"joiner-everything":  manifests.MemberPod(full, joinerOf(full)),
 		"joiner-by-snapshot": manifests.MemberPod(full, bySnapshot(joinerOf(full))),
@@ -142,7 +155,18 @@ func TestObjectsAreExactlyThese(t *testing.T) {
 		"client-service-named": manifests.ClientService(example(func(c *v1beta2.EtcdCluster) {
 			c.Spec.Service = &v1beta2.ServicePolicy{Name: "db", Selector: map[string]string{"a": "b"}}
 		})),
-		"budget":         manifests.Budget(plain, 2),
+		"budget": manifests.Budget(plain, 2),
+		"network-policy": manifests.NetworkPolicy(example(func(c *v1beta2.EtcdCluster) { c.Spec.NetworkPolicy = &v1beta2.NetworkPolicy{} }),
+			manifests.OperatorPeers("operators", map[string]string{"name": "etcd-operator", "pod-template-hash": "x"})),
+		"network-policy-clients": manifests.NetworkPolicy(example(func(c *v1beta2.EtcdCluster) {
+			monitoring := &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "monitoring"}}
+			c.Spec.NetworkPolicy = &v1beta2.NetworkPolicy{
+				Clients: []v1beta2.NetworkPeer{
+					{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"role": "client"}}}, {IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.0/8"}},
+				},
+				Metrics: []v1beta2.NetworkPeer{{NamespaceSelector: monitoring}},
+			}
+		}), nil),
 		"claim":          manifests.Claim(full, "example-b"),
 		"claim-retained": manifests.Claim(example(func(c *v1beta2.EtcdCluster) { everything(c); c.Spec.DeletionPolicy = v1beta2.DeletionPolicyRetain }), "example-b"),
 	} {
@@ -164,138 +188,6 @@ func TestDrainsGoOneByOneAndNeverTakeTheQuorum(t *testing.T) {
 		if got := manifests.MinAvailable(c.size, c.voters); got != c.want {
 			t.Errorf("MinAvailable(%d, %d) = %d, want %d", c.size, c.voters, got, c.want)
 		}
-	}
-}
-
-func TestAChangeOfTheOperatorAloneReplacesNoPod(t *testing.T) {
-	c := example(everything)
-	pod := manifests.MemberPod(c, joinerOf(c))
-	pod.Spec.InitContainers[0].Image = "operator:older"
-	if manifests.NeedsReplacing(c, pod) || manifests.NeedsImage(c, pod) || manifests.NeedsResources(c, pod) || manifests.AdjustMetadata(c, pod) {
-		t.Error("a pod of an unchanged spec counts as outdated")
-	}
-}
-
-func TestAnImageThatAdmissionRewroteIsTheSame(t *testing.T) {
-	c := example(everything)
-	rewrite := func(pod *corev1.Pod) {
-		for i := range pod.Spec.Containers {
-			pod.Spec.Containers[i].Image = "mirror.example.com/" + pod.Spec.Containers[i].Image + "@sha256:abc"
-		}
-	}
-	pod := manifests.MemberPod(c, joinerOf(c))
-	rewrite(pod)
-	if manifests.NeedsImage(c, pod) {
-		t.Error("what admission made of the image counts as another one")
-	}
-	c.Spec.Version = "3.6.16"
-	if !manifests.NeedsImage(c, pod) {
-		t.Error("a new version is not seen")
-	}
-	manifests.SetImage(c, pod)
-	rewrite(pod)
-	if manifests.NeedsImage(c, pod) {
-		t.Error("what admission made of the changed image counts as another one")
-	}
-}
-
-func TestEachChangeOfTheSpecIsSeen(t *testing.T) {
-	for name, tc := range map[string]struct {
-		change                              func(*v1beta2.EtcdCluster)
-		replace, image, resources, metadata bool
-	}{
-		"version":       {change: func(c *v1beta2.EtcdCluster) { c.Spec.Version = "3.6.16" }, image: true},
-		"repository":    {change: func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "mirror/etcd" }, image: true},
-		"environment":   {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.EtcdEnv = nil }, replace: true},
-		"node selector": {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.NodeSelector = nil }, replace: true},
-		"anti-affinity": {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.AntiAffinity = false }, replace: true},
-		"tolerations":   {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.Tolerations = nil }, replace: true},
-		"priority":      {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.PriorityClassName = "" }, replace: true},
-		"security":      {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.SecurityContext = &corev1.PodSecurityContext{} }, replace: true},
-		"a TLS secret":  {change: func(c *v1beta2.EtcdCluster) { c.Spec.TLS.Static.Member.PeerSecret = "other" }, replace: true},
-		"resources": {change: func(c *v1beta2.EtcdCluster) {
-			c.Spec.Pod.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("200m")
-		}, resources: true},
-		"new label":      {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.Labels["new"] = "yes" }, metadata: true},
-		"label gone":     {change: func(c *v1beta2.EtcdCluster) { delete(c.Spec.Pod.Labels, "team") }, metadata: true},
-		"new annotation": {change: func(c *v1beta2.EtcdCluster) { c.Spec.Pod.Annotations["new"] = "yes" }, metadata: true},
-		"nothing":        {change: func(*v1beta2.EtcdCluster) {}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := example(everything)
-			pod := manifests.MemberPod(before, joinerOf(before))
-			after := example(everything)
-			tc.change(after)
-			if got := manifests.NeedsReplacing(after, pod); got != tc.replace {
-				t.Errorf("NeedsReplacing = %v, want %v", got, tc.replace)
-			}
-			if got := manifests.NeedsImage(after, pod); got != tc.image {
-				t.Errorf("NeedsImage = %v, want %v", got, tc.image)
-			}
-			if got := manifests.NeedsResources(after, pod); got != tc.resources {
-				t.Errorf("NeedsResources = %v, want %v", got, tc.resources)
-			}
-			if got := manifests.AdjustMetadata(after, pod); got != tc.metadata {
-				t.Errorf("AdjustMetadata = %v, want %v", got, tc.metadata)
-			}
-			if manifests.AdjustMetadata(after, pod) {
-				t.Error("AdjustMetadata changes the pod a second time")
-			}
-		})
-	}
-}
-
-func TestOnlyCPUAndMemoryAreResized(t *testing.T) {
-	list := func(name corev1.ResourceName, quantity string) corev1.ResourceList {
-		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), name: resource.MustParse(quantity)}
-	}
-	for _, tc := range []struct {
-		name corev1.ResourceName
-		want bool
-	}{
-		{corev1.ResourceMemory, true},
-		{corev1.ResourceEphemeralStorage, false},
-		{"hugepages-2Mi", false},
-		{"example.com/card", false},
-	} {
-		c := example(func(c *v1beta2.EtcdCluster) {
-			c.Spec.Pod = &v1beta2.PodPolicy{Resources: corev1.ResourceRequirements{Requests: list(tc.name, "2"), Limits: list(tc.name, "4")}}
-		})
-		pod := manifests.MemberPod(c, joinerOf(c))
-		c.Spec.Pod.Resources.Limits = list(tc.name, "8")
-		if got := manifests.CanResize(c, pod); got != tc.want {
-			t.Errorf("another %s: CanResize = %v, want %v", tc.name, got, tc.want)
-		}
-		c.Spec.Pod.Resources = corev1.ResourceRequirements{Requests: list(tc.name, "2"), Limits: list(tc.name, "4")}
-		c.Spec.Pod.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("500m")
-		if !manifests.CanResize(c, pod) {
-			t.Errorf("another CPU beside %s cannot be resized", tc.name)
-		}
-	}
-}
-
-func TestALabelTakenOutOfTheSpecIsTakenOffThePod(t *testing.T) {
-	c := example(everything)
-	pod := manifests.MemberPod(c, joinerOf(c))
-	pod.Labels["put-on-by"] = "someone else"
-	delete(c.Spec.Pod.Labels, "team")
-	manifests.AdjustMetadata(c, pod)
-	if _, there := pod.Labels["team"]; there {
-		t.Error("the label is still there")
-	}
-	if pod.Labels["put-on-by"] == "" || pod.Labels["etcd_node"] != "example-b" {
-		t.Errorf("labels that are not the spec's were touched: %v", pod.Labels)
-	}
-}
-
-func TestAPodOfAnotherOperatorIsTakenAsItIs(t *testing.T) {
-	c := example(everything)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "example-old", Labels: map[string]string{"app": "etcd"}}}
-	if manifests.NeedsReplacing(c, pod) || manifests.NeedsResources(c, pod) {
-		t.Error("an adopted pod counts as outdated")
-	}
-	if !manifests.AdjustMetadata(c, pod) || manifests.NeedsReplacing(c, pod) || manifests.NeedsResources(c, pod) {
-		t.Error("a marked adopted pod counts as outdated")
 	}
 }
 
@@ -330,5 +222,22 @@ func TestAKeptVolumeIsNobodysAnyMore(t *testing.T) {
 		if diff := cmp.Diff(want, claim.ObjectMeta, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("deletionPolicy %s (-want +got):\n%s", policy, diff)
 		}
+	}
+}
+
+func TestAnnotationsOfTheOperatorAreNotTheSpecs(t *testing.T) {
+	c := example(func(c *v1beta2.EtcdCluster) {
+		c.Spec.Pod = &v1beta2.PodPolicy{Annotations: map[string]string{
+			manifests.AnnotationMemberID: "1", manifests.AnnotationRestarting: "a", manifests.AnnotationStart: "now", "team": "blue",
+		}}
+	})
+	pod := manifests.MemberPod(c, manifests.Start{Member: "example-a"})
+	for _, name := range []string{manifests.AnnotationMemberID, manifests.AnnotationRestarting, manifests.AnnotationStart} {
+		if value, ok := pod.Annotations[name]; ok {
+			t.Errorf("a new pod has the annotation %s=%s", name, value)
+		}
+	}
+	if pod.Annotations["team"] != "blue" {
+		t.Errorf("the annotations are %v", pod.Annotations)
 	}
 }

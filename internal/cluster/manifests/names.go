@@ -25,9 +25,9 @@ const (
 	// is put on a member that has its vote, and taken off before the operator
 	// interrupts a member, so that no client is connected to it when it stops.
 	LabelServing = "etcd_serving"
-	// LabelIncarnation is on the pods and claims of a cluster that was made of a
+	// LabelIncarnation is on the pods and claims of a cluster that was restored from a
 	// snapshot: those of the object that have another one, or none, are of a
-	// cluster that it has replaced.
+	// previous incarnation.
 	LabelIncarnation = "etcd_incarnation"
 )
 
@@ -41,6 +41,8 @@ const (
 	// AnnotationImage is the image that the pod was given. What Kubernetes stored may be another
 	// one: admission may send it to a mirror, or turn its tag into a digest.
 	AnnotationImage = "etcd.database.coreos.com/image"
+	// AnnotationHelperImage is the image that the containers before etcd were given, for the same reason.
+	AnnotationHelperImage = "etcd.database.coreos.com/helper-image"
 	// AnnotationPolicy is the fingerprint of the parts of the spec which a
 	// running pod cannot change.
 	AnnotationPolicy = "etcd.database.coreos.com/policy"
@@ -56,14 +58,29 @@ const (
 	AnnotationRestarts = "etcd.database.coreos.com/restarts"
 	// AnnotationDrained says since when a pod is kept out of the client service.
 	AnnotationDrained = "etcd.database.coreos.com/drained-since"
-	// AnnotationStart is the operator's word that the seed of a restored cluster may
-	// start: nothing of the cluster before it runs any more.
+	// AnnotationStart is the operator's permission for the seed of a restored cluster to
+	// start: nothing of the previous incarnation runs any more.
 	AnnotationStart = "etcd.database.coreos.com/start"
 )
 
 // AnnotationStarted is on the volume claim of a first member whose etcd was seen running on it before
 // anybody had heard of the cluster: from then on no cluster may be started there without that data.
 const AnnotationStarted = "etcd.database.coreos.com/started"
+
+// IsReservedLabel reports whether a label of pods is the operator's own: the spec has no say in it.
+func IsReservedLabel(k string) bool {
+	return k == LabelApp || k == LabelCluster || k == LabelNode || k == LabelServing || k == LabelIncarnation
+}
+
+// IsReservedAnnotation reports the same of an annotation of pods.
+func IsReservedAnnotation(k string) bool {
+	switch k {
+	case AnnotationVersion, AnnotationImage, AnnotationHelperImage, AnnotationMemberID, AnnotationPolicy, AnnotationApplied,
+		AnnotationDrained, AnnotationRestarting, AnnotationRestarts, AnnotationStart, AnnotationDefragment:
+		return true
+	}
+	return false
+}
 
 // Annotations on the EtcdCluster.
 const (
@@ -78,6 +95,9 @@ const SchedulingGate = "etcd.database.coreos.com/bootstrap-recorded"
 
 // FinalizerSeed keeps a seed pod that never served visible while it is replaced.
 const FinalizerSeed = "etcd.database.coreos.com/seed-never-served"
+
+// FinalizerVolumes keeps an EtcdCluster with volumes until these carry what its deletionPolicy says.
+const FinalizerVolumes = "etcd.database.coreos.com/volumes"
 
 // Ports and names of containers and volumes.
 const (
@@ -141,6 +161,16 @@ func ClientURL(c *v1beta2.EtcdCluster, member string) string {
 	return fmt.Sprintf("%s://%s:%d", scheme(c.Spec.TLS.IsSecureClient()), Host(c, member), ClientPort)
 }
 
+// ClientServiceURL is where clients reach the cluster.
+func ClientServiceURL(c *v1beta2.EtcdCluster) string {
+	return fmt.Sprintf("%s://%s:%d", scheme(c.Spec.TLS.IsSecureClient()), ClientServiceHost(c), ClientPort)
+}
+
+// ClientServiceHost is the DNS name by which clients reach the cluster.
+func ClientServiceHost(c *v1beta2.EtcdCluster) string {
+	return fmt.Sprintf("%s.%s.svc", ClientServiceName(c), c.Namespace)
+}
+
 func scheme(secure bool) string {
 	if secure {
 		return "https"
@@ -151,7 +181,7 @@ func scheme(secure bool) string {
 // Version is the version of etcd that the spec asks for, without a leading v.
 func Version(c *v1beta2.EtcdCluster) string {
 	if c.Spec.Version == "" {
-		return etcdversion.Default
+		return v1beta2.DefaultEtcdVersion
 	}
 	return etcdversion.Normalize(c.Spec.Version)
 }
@@ -175,7 +205,8 @@ func PodImage(pod *corev1.Pod) string {
 	return ""
 }
 
-func policyOf(c *v1beta2.EtcdCluster) v1beta2.PodPolicy {
+// PolicyOf is what the spec says of pods; the zero value where it says nothing.
+func PolicyOf(c *v1beta2.EtcdCluster) v1beta2.PodPolicy {
 	if c.Spec.Pod == nil {
 		return v1beta2.PodPolicy{}
 	}

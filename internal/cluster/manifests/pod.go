@@ -5,13 +5,12 @@ package manifests
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -30,7 +29,7 @@ type Start struct {
 	Member string
 	// Token is set for the seed only, which starts the cluster.
 	Token string
-	// Restore is set for a seed that is made of a snapshot.
+	// Restore is set for a seed that is restored from a snapshot.
 	Restore *v1beta2.BootstrapRestore
 	// Peers are all members that etcd has to know, this one included.
 	Peers []Peer
@@ -44,15 +43,17 @@ type Start struct {
 	HelperImage string
 	// SecretKeys tells for a secret's name which keys it has.
 	SecretKeys func(secret string) []string
+	// AssignsUsers says that the platform gives each pod its user and groups, and refuses others.
+	AssignsUsers bool
 	// IPv6 members listen on the IPv6 wildcard address.
 	IPv6 bool
 }
 
 // MemberPod is the pod of one member.
 func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
-	policy := policyOf(c)
+	policy := PolicyOf(c)
 	// What lets a member join by a snapshot is in our image only, and looks at etcd's metrics.
-	s.BySnapshot = s.BySnapshot && s.Token == "" && policy.BusyboxImage == "" && version(c).HasMetricsListener()
+	s.BySnapshot = s.BySnapshot && s.Token == "" && policy.BusyboxImage == "" && EtcdVersion(c).HasMetricsListener()
 	pod := &corev1.Pod{
 		ObjectMeta: objectMeta(c, s.Member),
 		Spec: corev1.PodSpec{
@@ -63,9 +64,12 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 			Subdomain:                    c.Name,
 			AutomountServiceAccountToken: ptr.To(false),
 			EnableServiceLinks:           ptr.To(false),
+			ImagePullSecrets:             policy.ImagePullSecrets,
+			ServiceAccountName:           policy.ServiceAccountName,
+			HostAliases:                  policy.HostAliases,
 			// etcd hands leadership over and stops within a second or two.
-			TerminationGracePeriodSeconds: ptr.To(int64(10)),
-			SecurityContext:               podSecurity(policy),
+			TerminationGracePeriodSeconds: ptr.To(ptr.Deref(policy.TerminationGracePeriodSeconds, 10)),
+			SecurityContext:               podSecurity(policy, s.AssignsUsers),
 			NodeSelector:                  policy.NodeSelector,
 			Tolerations:                   policy.Tolerations,
 			PriorityClassName:             policy.PriorityClassName,
@@ -74,17 +78,23 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 			Volumes:                       volumes(c, s),
 		},
 	}
+	if class := policy.RuntimeClassName; class != "" {
+		pod.Spec.RuntimeClassName = &class
+	}
 	pod.Labels[LabelNode] = s.Member
 	for k, v := range policy.Labels {
-		if _, reserved := pod.Labels[k]; !reserved {
+		if !IsReservedLabel(k) {
 			pod.Labels[k] = v
 		}
 	}
-	pod.Annotations = merged(policy.Annotations, map[string]string{
-		AnnotationVersion: Version(c),
-		AnnotationImage:   Image(c),
-		AnnotationPolicy:  Fingerprint(c),
-		AnnotationApplied: applied(policy),
+	pod.Annotations = merged(policy.Annotations)
+	maps.DeleteFunc(pod.Annotations, func(k, _ string) bool { return IsReservedAnnotation(k) })
+	pod.Annotations = merged(pod.Annotations, map[string]string{
+		AnnotationVersion:     Version(c),
+		AnnotationImage:       Image(c),
+		AnnotationHelperImage: HelperImage(c, s.HelperImage, s.Restore != nil),
+		AnnotationPolicy:      Fingerprint(c),
+		AnnotationApplied:     AppliedBy(policy).String(),
 	})
 	mark(c, pod)
 	switch {
@@ -101,13 +111,13 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 }
 
 func etcdContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
-	policy := policyOf(c)
+	policy := PolicyOf(c)
 	container := corev1.Container{
 		Name:            ContainerEtcd,
 		Image:           Image(c),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         etcdCommand(c, s),
-		Env:             append(versionedSettings(c), policy.EtcdEnv...),
+		Env:             slices.Concat(versionedSettings(c), storageQuota(c), memoryLimit(policy), policy.EtcdEnv),
 		Ports: []corev1.ContainerPort{
 			{Name: "server", ContainerPort: PeerPort, Protocol: corev1.ProtocolTCP},
 			{Name: "client", ContainerPort: ClientPort, Protocol: corev1.ProtocolTCP},
@@ -121,7 +131,7 @@ func etcdContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 		// clients here before etcd stops answering them.
 		Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 1}}},
 	}
-	if version(c).HasMetricsListener() {
+	if EtcdVersion(c).HasMetricsListener() {
 		container.Ports = append(container.Ports, corev1.ContainerPort{Name: "metrics", ContainerPort: MetricsPort, Protocol: corev1.ProtocolTCP})
 	}
 	for _, t := range podTLSVolumes(c) {
@@ -158,7 +168,7 @@ func etcdCommand(c *v1beta2.EtcdCluster, s Start) []string {
 	if s.Token != "" {
 		command = append(command, "--initial-cluster-token="+s.Token)
 	}
-	if version(c).HasMetricsListener() {
+	if EtcdVersion(c).HasMetricsListener() {
 		command = append(command, fmt.Sprintf("--listen-metrics-urls=http://%s:%d", listen, MetricsPort))
 	}
 	return append(command, tlsFlags(c)...)
@@ -170,14 +180,25 @@ func etcdCommand(c *v1beta2.EtcdCluster, s Start) []string {
 // of a variable.
 func versionedSettings(c *v1beta2.EtcdCluster) []corev1.EnvVar {
 	env := []corev1.EnvVar{{Name: envMaxLearners, Value: strconv.Itoa(MaxLearners)}}
+	if c.Spec.TLS.IsSecurePeer() || c.Spec.TLS.IsSecureClient() {
+		env = append(env, corev1.EnvVar{Name: "ETCD_TLS_MIN_VERSION", Value: "TLS1.2"}, corev1.EnvVar{Name: "ETCD_CIPHER_SUITES", Value: strings.Join(cipherSuites, ",")})
+	}
 	if c.Spec.TLS.IsSecurePeer() {
 		// Without this etcd asks DNS which name a peer's address has. A pod
 		// has several, and DNS may answer with one that is not in the
 		// certificate. That the certificate is signed by the peers' own CA
 		// is checked all the same.
-		env = append(env, corev1.EnvVar{Name: version(c).SkipPeerNameCheck(), Value: "true"})
+		env = append(env, corev1.EnvVar{Name: EtcdVersion(c).SkipPeerNameCheck(), Value: "true"})
 	}
 	return env
+}
+
+// cipherSuites are those of TLS 1.2 that members accept, unless the spec names others in its environment: with forward secrecy and
+// authenticated encryption. Every etcd since 3.2 knows their names, which is not so for ChaCha20. HTTP/2 needs the first two. The
+// suites of TLS 1.3 cannot be chosen, and are all good. Pods that run are not restarted for it.
+var cipherSuites = []string{
+	"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+	"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
 }
 
 const envMaxLearners = "ETCD_MAX_LEARNERS"
@@ -198,13 +219,13 @@ func HasRoomForLearners(pod *corev1.Pod) bool {
 
 // UnsafeSetting is a setting of etcd in the spec with which no promise can be kept, and why; empty where there is none.
 func UnsafeSetting(c *v1beta2.EtcdCluster) (name, why string) {
-	for _, e := range policyOf(c).EtcdEnv {
+	for _, e := range PolicyOf(c).EtcdEnv {
 		switch isSet := e.Value != "" || e.ValueFrom != nil; {
 		case !isSet: // etcd does not look at it either
 		case e.Name == "ETCD_WAL_DIR":
-			return e.Name, "a member whose log is somewhere else counts as one that has lost its data"
+			return e.Name, "a member whose log is somewhere else looks like one that has lost its data"
 		case e.Name == "ETCD_FORCE_NEW_CLUSTER" && e.Value != "false":
-			return e.Name, "each member that restarts would leave its cluster and be one by itself"
+			return e.Name, "each member that restarts would leave its cluster and form one of its own"
 		case e.Name == "ETCD_CONFIG_FILE":
 			return e.Name, "etcd would not read the settings that the operator gives it"
 		}
@@ -212,21 +233,12 @@ func UnsafeSetting(c *v1beta2.EtcdCluster) (name, why string) {
 	return "", ""
 }
 
-func hasEnv(pod *corev1.Pod, name string) bool {
-	for _, c := range pod.Spec.Containers {
-		if c.Name == ContainerEtcd && slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name }) {
-			return true
-		}
-	}
-	return false
-}
-
 // readiness asks etcd's metrics listener, which needs neither a shell nor a client
 // certificate. There is no liveness probe: a member that is slow or without a
 // leader does not get better by being killed, and one that exits is restarted anyway.
 func readiness(c *v1beta2.EtcdCluster) *corev1.Probe {
 	probe := &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 2, FailureThreshold: 3, SuccessThreshold: 1}
-	v := version(c)
+	v := EtcdVersion(c)
 	switch {
 	case v.HasReadyz():
 		probe.HTTPGet = &corev1.HTTPGetAction{Path: "/readyz", Port: intstr.FromInt32(MetricsPort), Scheme: corev1.URISchemeHTTP}
@@ -238,18 +250,18 @@ func readiness(c *v1beta2.EtcdCluster) *corev1.Probe {
 	return probe
 }
 
-// version of a spec that the API server has accepted; an unreadable one, which only
-// an object from before the validation can have, is taken for the default.
-func version(c *v1beta2.EtcdCluster) etcdversion.Version {
+// EtcdVersion is the parsed version of the spec; an unreadable one, which only an object from before the
+// validation can have, counts as the default.
+func EtcdVersion(c *v1beta2.EtcdCluster) etcdversion.Version {
 	v, err := etcdversion.Parse(Version(c))
 	if err != nil {
-		v, _ = etcdversion.Parse(etcdversion.Default)
+		v, _ = etcdversion.Parse(v1beta2.DefaultEtcdVersion)
 	}
 	return v
 }
 
 func gateContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
-	policy := policyOf(c)
+	policy := PolicyOf(c)
 	if policy.BusyboxImage == "" {
 		return gateCommand(c, s)
 	}
@@ -278,7 +290,7 @@ func gateArguments(c *v1beta2.EtcdCluster, s Start) []string {
 		"-annotations-file=" + annotationsIn,
 		"-joined-annotation=" + AnnotationMemberID,
 		"-name=" + Host(c, s.Member),
-		fmt.Sprintf("-name-timeout=%ds", policyOf(c).DNSTimeoutInSecond),
+		fmt.Sprintf("-name-timeout=%ds", PolicyOf(c).DNSTimeoutInSecond),
 	}
 	if s.HasData {
 		arguments = append(arguments, FlagHasData)
@@ -319,7 +331,7 @@ func busyboxScript(host string, timeoutSeconds int64) string {
 }
 
 func volumes(c *v1beta2.EtcdCluster, s Start) []corev1.Volume {
-	policy := policyOf(c)
+	policy := PolicyOf(c)
 	data := corev1.Volume{Name: volumeData}
 	switch {
 	case HasVolumes(c):
@@ -348,20 +360,21 @@ func volumes(c *v1beta2.EtcdCluster, s Start) []corev1.Volume {
 }
 
 // podSecurity is what the restricted pod security standard asks for, unless the
-// spec says otherwise.
-func podSecurity(policy v1beta2.PodPolicy) *corev1.PodSecurityContext {
+// spec says otherwise. User and groups are left to a platform that assigns them, such as OpenShift.
+func podSecurity(policy v1beta2.PodPolicy, assignsUsers bool) *corev1.PodSecurityContext {
 	if policy.SecurityContext != nil {
 		return policy.SecurityContext.DeepCopy()
 	}
-	const nobody = 65532
-	return &corev1.PodSecurityContext{
+	security := &corev1.PodSecurityContext{
 		RunAsNonRoot:        ptr.To(true),
-		RunAsUser:           ptr.To(int64(nobody)),
-		RunAsGroup:          ptr.To(int64(nobody)),
-		FSGroup:             ptr.To(int64(nobody)),
 		FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
 		SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}
+	if !assignsUsers {
+		const nobody = 65532
+		security.RunAsUser, security.RunAsGroup, security.FSGroup = ptr.To(int64(nobody)), ptr.To(int64(nobody)), ptr.To(int64(nobody))
+	}
+	return security
 }
 
 // containerSecurity drops what etcd does not need. Where the spec lets it run as root it
@@ -376,47 +389,4 @@ func containerSecurity(policy v1beta2.PodPolicy) *corev1.SecurityContext {
 		ReadOnlyRootFilesystem:   ptr.To(true),
 		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
-}
-
-func affinity(c *v1beta2.EtcdCluster, policy v1beta2.PodPolicy) *corev1.Affinity {
-	if policy.Affinity != nil || !policy.AntiAffinity {
-		return policy.Affinity.DeepCopy()
-	}
-	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{LabelCluster: c.Name}},
-			TopologyKey:   corev1.LabelHostname,
-		}},
-	}}
-}
-
-// NeedsNodeEach reports whether the scheduler puts no two members onto one node, whoever asked it for that.
-func NeedsNodeEach(c *v1beta2.EtcdCluster) bool {
-	policy := policyOf(c)
-	wanted := affinity(c, policy)
-	if wanted == nil || wanted.PodAntiAffinity == nil {
-		return false
-	}
-	member := labels.Set(merged(policy.Labels, ClusterLabels(c.Name)))
-	return slices.ContainsFunc(wanted.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(term corev1.PodAffinityTerm) bool {
-		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
-		here := term.NamespaceSelector == nil && (len(term.Namespaces) == 0 || slices.Contains(term.Namespaces, c.Namespace))
-		return err == nil && here && term.TopologyKey == corev1.LabelHostname && selector.Matches(member)
-	})
-}
-
-// spread asks the scheduler for different nodes and zones where it can; it is no
-// condition, so that a cluster on few nodes still comes up.
-func spread(c *v1beta2.EtcdCluster, policy v1beta2.PodPolicy) []corev1.TopologySpreadConstraint {
-	if policy.Affinity != nil {
-		return nil
-	}
-	var list []corev1.TopologySpreadConstraint
-	for _, key := range []string{corev1.LabelHostname, corev1.LabelTopologyZone} {
-		list = append(list, corev1.TopologySpreadConstraint{
-			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.ScheduleAnyway,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: ClusterLabels(c.Name)},
-		})
-	}
-	return list
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/membergate"
 )
 
-// Names of the init containers that make the data of a member of a snapshot.
+// Names of the init containers that restore a member from a snapshot.
 const (
 	ContainerFetch   = "fetch"
 	ContainerRestore = "restore"
@@ -37,9 +37,9 @@ const (
 // AnnotationKept names, on a volume that a restore was asked to keep, the restore.
 const AnnotationKept = "etcd.database.coreos.com/kept-by-restore"
 
-// addRestore lets a member be made of a snapshot before it starts. Our own image fetches;
+// addRestore restores a member from a snapshot before it starts. Our own image fetches;
 // the image of the cluster's etcd, in which only our program and etcd's run, restores.
-// The gate then holds etcd back until the members before are gone. From the moment on
+// The gate then holds etcd back until the previous members are gone. From the moment on
 // that it does not, the data may be more than the snapshot's: a member that has lost it
 // then is not filled again. The gate is in the container of etcd: one of its own would take
 // a second longer, as in addJoin.
@@ -59,7 +59,7 @@ func addRestore(c *v1beta2.EtcdCluster, s Start, pod *corev1.Pod) {
 }
 
 func helperContainer(c *v1beta2.EtcdCluster, name, image string, command ...string) corev1.Container {
-	policy := policyOf(c)
+	policy := PolicyOf(c)
 	return corev1.Container{
 		Name: name, Image: image, ImagePullPolicy: corev1.PullIfNotPresent, Command: command,
 		Resources:                *policy.Resources.DeepCopy(),
@@ -157,15 +157,24 @@ func RecoveryRestoreName(c *v1beta2.EtcdCluster) string {
 	return c.Name + "-recovery-" + hex.EncodeToString(sum[:4])
 }
 
-// MayStart reports whether a member that was made of a snapshot has the operator's word
-// that it may start.
+// BootstrapRestoreName is the name of the EtcdRestore by which a cluster is created from a backup. Another object of the
+// cluster's name has another one.
+func BootstrapRestoreName(c *v1beta2.EtcdCluster) string {
+	sum := sha256.Sum256([]byte(c.UID))
+	return c.Name + "-bootstrap-" + hex.EncodeToString(sum[:4])
+}
+
+// MayStart reports whether a member that was restored from a snapshot has the operator's permission to
+// start.
 func MayStart(pod *corev1.Pod) bool {
 	_, ok := pod.Annotations[AnnotationStart]
 	return ok
 }
 
 // LetStart gives it.
-func LetStart(pod *corev1.Pod) { setAnnotation(pod, AnnotationStart, "true") }
+func LetStart(pod *corev1.Pod) {
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, AnnotationStart, "true")
+}
 
 // Incarnation is the label of an object's pod or claim that tells which of the clusters
 // it has stood for the pod or claim is of.

@@ -4,8 +4,6 @@
 package manifests
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -98,32 +96,17 @@ func Budget(c *v1beta2.EtcdCluster, minAvailable int) *policyv1.PodDisruptionBud
 func Claim(c *v1beta2.EtcdCluster, member string) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: objectMeta(c, member),
-		Spec:       *policyOf(c).PersistentVolumeClaimSpec.DeepCopy(),
+		Spec:       *PolicyOf(c).PersistentVolumeClaimSpec.DeepCopy(),
 	}
 	if len(claim.Spec.AccessModes) == 0 { // which Kubernetes refuses
 		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	}
 	mark(c, claim)
-	AdjustOwner(c, claim)
-	return claim
-}
-
-// AdjustOwner makes a claim go with the cluster or outlive it, as the spec asks, and
-// reports whether that changed anything.
-func AdjustOwner(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
-	ours := func(ref metav1.OwnerReference) bool { return ref.UID == c.UID }
-	owned := slices.ContainsFunc(claim.OwnerReferences, ours)
-	switch retain := c.Spec.DeletionPolicy == v1beta2.DeletionPolicyRetain; {
-	case retain && owned:
-		claim.OwnerReferences = slices.DeleteFunc(claim.OwnerReferences, ours)
-		claim.Annotations = merged(claim.Annotations, map[string]string{AnnotationClusterUID: string(c.UID)})
-	case !retain && !owned:
-		claim.OwnerReferences = append(claim.OwnerReferences, c.AsOwner())
-		delete(claim.Annotations, AnnotationClusterUID)
-	default:
-		return false
+	if c.Spec.DeletionPolicy == v1beta2.DeletionPolicyRetain {
+		claim.OwnerReferences = nil
+		claim.Annotations = map[string]string{AnnotationClusterUID: string(c.UID)}
 	}
-	return true
+	return claim
 }
 
 // AnnotationClusterUID is on claims without an owner: they outlive their cluster,

@@ -4,6 +4,7 @@
 package manifests
 
 import (
+	"crypto/x509"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,4 +148,34 @@ func SecretsOf(c *v1beta2.EtcdCluster) []SecretNeed {
 		needs = append(needs, SecretNeed{static.OperatorSecret, "spec.TLS.static.operatorSecret", OperatorFiles})
 	}
 	return needs
+}
+
+// Trust is that those who hold one secret have to accept the certificate of another: they meet it in a handshake.
+type Trust struct {
+	// By is the secret with the authorities, Of the one with the certificate.
+	By, Of SecretNeed
+	// Usages are what the certificate is shown as: that of a client, of a server, or of both.
+	Usages []x509.ExtKeyUsage
+}
+
+// TrustsOf lists who has to trust whom: members each other, the operator the members, and the members the operator.
+func TrustsOf(c *v1beta2.EtcdCluster) []Trust {
+	var list []Trust
+	var server, operator *SecretNeed
+	for _, need := range SecretsOf(c) {
+		switch need.Files {
+		case PeerFiles:
+			list = append(list, Trust{By: need, Of: need, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}})
+		case ServerFiles:
+			server = &need
+		case OperatorFiles:
+			operator = &need
+		}
+	}
+	if server == nil || operator == nil {
+		return list
+	}
+	return append(list,
+		Trust{By: *operator, Of: *server, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}},
+		Trust{By: *server, Of: *operator, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 }

@@ -14,42 +14,42 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
 // askEtcd asks every member about itself, then one of them for the list that a
 // quorum agrees on.
-func (o *Observer) askEtcd(ctx context.Context, s *snapshot.Snapshot) {
-	s.Etcd = snapshot.Etcd{Status: map[string]etcd.Status{}, Silent: map[string]string{}, Endpoints: map[string]etcd.Endpoint{}}
-	identity, noIdentity := o.identity(ctx, s)
-	asked := make([]*corev1.Pod, 0, len(s.Pods))
-	for i := range s.Pods {
-		pod := &s.Pods[i]
+func (o *Observer) askEtcd(ctx context.Context, v *view.View) {
+	v.Etcd = view.Etcd{Status: map[string]etcd.Status{}, Silent: map[string]string{}, Endpoints: map[string]etcd.Endpoint{}}
+	identity, noIdentity := o.identity(ctx, v)
+	asked := make([]*corev1.Pod, 0, len(v.Pods))
+	for i := range v.Pods {
+		pod := &v.Pods[i]
 		// While TLS for clients is being added, a member serves it or not as its pod was made.
-		secure := manifests.ServesTLS(s.Cluster, pod)
+		secure := manifests.ServesTLS(v.Cluster, pod)
 		switch {
 		case secure && noIdentity != nil:
-			s.Etcd.Silent[pod.Name] = noIdentity.Error()
+			v.Etcd.Silent[pod.Name] = noIdentity.Error()
 		case !mayAnswer(pod):
-			s.Etcd.Silent[pod.Name] = "etcd is not running in its pod"
+			v.Etcd.Silent[pod.Name] = "etcd is not running in its pod"
 		default:
-			s.Etcd.Endpoints[pod.Name] = endpoint(s, pod, secure, identity)
+			v.Etcd.Endpoints[pod.Name] = endpoint(v, pod, secure, identity)
 			asked = append(asked, pod)
 		}
 	}
 	statuses, errs := make([]etcd.Status, len(asked)), make([]error, len(asked))
 	o.Together(len(asked), func(i int) {
-		statuses[i], errs[i] = o.status(ctx, s.Etcd.Endpoints[asked[i].Name])
+		statuses[i], errs[i] = o.status(ctx, v.Etcd.Endpoints[asked[i].Name])
 	})
 	for i, pod := range asked {
 		if errs[i] != nil {
-			silent(s, pod.Name, "", errs[i])
+			silent(v, pod.Name, "", errs[i])
 			continue
 		}
-		s.Etcd.Status[pod.Name] = statuses[i]
+		v.Etcd.Status[pod.Name] = statuses[i]
 	}
-	s.Etcd.Membership = o.membership(ctx, s)
+	v.Etcd.Membership = o.membership(ctx, v)
 }
 
 // mayAnswer reports whether the pod's etcd can be running. The kubelet tells of a
@@ -60,17 +60,17 @@ func mayAnswer(pod *corev1.Pod) bool {
 }
 
 // silent notes why a member has not answered. One that asks for a user has: it runs.
-func silent(s *snapshot.Snapshot, name, what string, err error) {
-	s.Etcd.Silent[name] = what + err.Error()
+func silent(v *view.View, name, what string, err error) {
+	v.Etcd.Silent[name] = what + err.Error()
 	if errors.Is(err, etcd.ErrAccessRefused) {
-		s.Etcd.Refusing = append(s.Etcd.Refusing, name)
+		v.Etcd.Refusing = append(v.Etcd.Refusing, name)
 	}
 }
 
-func endpoint(s *snapshot.Snapshot, pod *corev1.Pod, secure bool, identity *etcd.TLS) etcd.Endpoint {
+func endpoint(v *view.View, pod *corev1.Pod, secure bool, identity *etcd.TLS) etcd.Endpoint {
 	e := etcd.Endpoint{
 		Address:    net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(manifests.ClientPort)),
-		ServerName: manifests.Host(s.Cluster, pod.Name),
+		ServerName: manifests.Host(v.Cluster, pod.Name),
 	}
 	if secure {
 		e.TLS = identity
@@ -78,11 +78,11 @@ func endpoint(s *snapshot.Snapshot, pod *corev1.Pod, secure bool, identity *etcd
 	return e
 }
 
-func (o *Observer) identity(ctx context.Context, s *snapshot.Snapshot) (*etcd.TLS, error) {
-	if !s.Cluster.Spec.TLS.IsSecureClient() {
+func (o *Observer) identity(ctx context.Context, v *view.View) (*etcd.TLS, error) {
+	if !v.Cluster.Spec.TLS.IsSecureClient() {
 		return nil, nil //nolint:nilnil // plain text has no identity
 	}
-	return o.Secrets.Identity(ctx, s.Cluster.Namespace, s.Cluster.Spec.TLS.Static.OperatorSecret)
+	return o.Secrets.Identity(ctx, v.Cluster.Namespace, v.Cluster.Spec.TLS.Static.OperatorSecret)
 }
 
 func (o *Observer) status(ctx context.Context, e etcd.Endpoint) (etcd.Status, error) {
@@ -97,19 +97,19 @@ func (o *Observer) status(ctx context.Context, e etcd.Endpoint) (etcd.Status, er
 
 // membership asks those that know a leader, furthest first: a member that was
 // removed or cut off does not know that its view is old.
-func (o *Observer) membership(ctx context.Context, s *snapshot.Snapshot) *etcd.Membership {
+func (o *Observer) membership(ctx context.Context, v *view.View) *etcd.Membership {
 	var names []string
-	for name, status := range s.Etcd.Status {
+	for name, status := range v.Etcd.Status {
 		if status.Leader != 0 && !status.Learner {
 			names = append(names, name)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		x, y := s.Etcd.Status[a], s.Etcd.Status[b]
+		x, y := v.Etcd.Status[a], v.Etcd.Status[b]
 		return cmp.Or(cmp.Compare(y.Term, x.Term), cmp.Compare(leads(y), leads(x)), cmp.Compare(a, b))
 	})
 	for _, name := range names {
-		c, err := o.Etcd.Connect(s.Etcd.Endpoints[name])
+		c, err := o.Etcd.Connect(v.Etcd.Endpoints[name])
 		if err != nil {
 			continue
 		}
@@ -119,7 +119,7 @@ func (o *Observer) membership(ctx context.Context, s *snapshot.Snapshot) *etcd.M
 		if err == nil {
 			return &list
 		}
-		silent(s, name, "it gives no member list: ", err)
+		silent(v, name, "it does not return the member list: ", err)
 	}
 	return nil
 }

@@ -19,19 +19,21 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
-// Observer takes snapshots.
+// Observer takes views.
 type Observer struct {
 	// Etcd connects to members.
 	Etcd etcd.Connector
@@ -39,6 +41,14 @@ type Observer struct {
 	Secrets SecretSource
 	// HelperImage is the operator's own image.
 	HelperImage string
+	// CannotResize says that this Kubernetes cannot change the resources of running pods.
+	CannotResize bool
+	// AssignsUsers says that the platform gives each pod its user and groups.
+	AssignsUsers bool
+	// Policies reads NetworkPolicies from a cache; nil where the operator may not.
+	Policies client.Reader
+	// Operators are the operators as those who connect to members.
+	Operators []networkingv1.NetworkPolicyPeer
 	// Now is the clock.
 	Now func() time.Time
 	// Random makes a name's suffix and a token.
@@ -47,54 +57,90 @@ type Observer struct {
 	Together func(n int, f func(i int))
 	// Nodes reads nodes from a cache, whose good news is believed; nil where the operator may not.
 	Nodes client.Reader
-	// Recovery reads backups and restores, which no cache is kept of.
-	Recovery client.Reader
+	// Live reads from the API server itself: backups and restores, which no cache is kept of, and pods that the
+	// cache does not show.
+	Live client.Reader
 }
 
 // askTimeout limits each question to etcd. A member that swallows packets holds
 // its own cluster up for this long, and no other.
 const askTimeout = 2 * time.Second
 
-// Observe reads everything about the cluster through r. It returns nil where the
-// object does not exist.
-func (o *Observer) Observe(ctx context.Context, r client.Reader, key types.NamespacedName) (*snapshot.Snapshot, error) {
+// Observe reads everything about the cluster through r.
+func (o *Observer) Observe(ctx context.Context, r client.Reader, key types.NamespacedName) (*view.View, error) {
 	cluster := &v1beta2.EtcdCluster{}
 	if err := r.Get(ctx, key, cluster); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, nil //nolint:nilnil // nothing to see is a valid view
+			return o.observeGone(ctx, r, key)
 		}
 		return nil, fmt.Errorf("reading the EtcdCluster: %w", err)
 	}
-	s := &snapshot.Snapshot{Now: o.Now(), Cluster: cluster, HelperImage: o.HelperImage}
-	s.NewName, s.NewToken = o.Random()
-	reads := []func(context.Context, client.Reader, *snapshot.Snapshot) error{
-		o.pods, o.claims, o.peerService, o.clientService, o.budget, o.secrets,
+	v := &view.View{Now: o.Now(), Cluster: cluster, HelperImage: o.HelperImage, CannotResize: o.CannotResize, CannotPolice: o.Policies == nil, Operators: o.Operators, AssignsUsers: o.AssignsUsers}
+	v.NewName, v.NewToken = o.Random()
+	reads := []func(context.Context, client.Reader, *view.View) error{
+		o.pods, o.claims, o.peerService, o.clientService, o.budget, o.networkPolicy, o.secrets,
 	}
 	errs := make([]error, len(reads))
-	o.Together(len(reads), func(i int) { errs[i] = reads[i](ctx, r, s) })
+	o.Together(len(reads), func(i int) { errs[i] = reads[i](ctx, r, v) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if err := o.nodes(ctx, r, s); err != nil {
+	if err := o.claimPods(ctx, v, knownMembers(v)); err != nil {
 		return nil, err
 	}
-	o.askEtcd(ctx, s)
-	if err := o.recovery(ctx, s); err != nil {
+	if err := o.search(ctx, v); err != nil {
 		return nil, err
 	}
-	return s, nil
+	if err := o.nodes(ctx, r, v); err != nil {
+		return nil, err
+	}
+	o.askEtcd(ctx, v)
+	if err := o.claimPods(ctx, v, listedMembers(v)); err != nil {
+		return nil, err
+	}
+	if err := o.claimVolumes(ctx, v, slices.Concat(knownMembers(v), podNames(v), listedMembers(v))); err != nil {
+		return nil, err
+	}
+	if err := o.recovery(ctx, v); err != nil {
+		return nil, err
+	}
+	if err := o.origin(ctx, v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// observeGone reads what may be left of an object that does not exist: pods that something still holds.
+func (o *Observer) observeGone(ctx context.Context, r client.Reader, key types.NamespacedName) (*view.View, error) {
+	cluster := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	var pods corev1.PodList
+	if err := r.List(ctx, &pods, ofCluster(cluster)...); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
+	}
+	return &view.View{Now: o.Now(), Gone: true, Cluster: cluster, Pods: pods.Items}, nil
 }
 
 // recovery reads by what a cluster that has lost its majority can be recovered.
-func (o *Observer) recovery(ctx context.Context, s *snapshot.Snapshot) (err error) {
-	policy := s.Cluster.Spec.Recovery
-	if s.Etcd.Membership != nil || s.Cluster.Status.QuorumLostSince == nil || policy == nil || policy.Mode != v1beta2.RecoveryBackup {
+func (o *Observer) recovery(ctx context.Context, v *view.View) (err error) {
+	if v.Cluster.Status.QuorumLostSince == nil {
 		return nil
 	}
-	if s.Recovery.Backup, err = find(ctx, o.Recovery, s.Cluster, policy.BackupName, &v1beta2.EtcdBackup{}); err != nil {
-		return err
+	if policy := v.Cluster.Spec.Recovery; policy != nil && policy.Mode == v1beta2.RecoveryBackup {
+		if v.Recovery.Backup, err = find(ctx, o.Live, v.Cluster, policy.BackupName, &v1beta2.EtcdBackup{}); err != nil {
+			return err
+		}
 	}
-	s.Recovery.Restore, err = find(ctx, o.Recovery, s.Cluster, manifests.RecoveryRestoreName(s.Cluster), &v1beta2.EtcdRestore{})
+	// Where the majority is back, or the spec asks for something else by now, the restore may have to be withdrawn.
+	v.Recovery.Restore, err = find(ctx, o.Live, v.Cluster, manifests.RecoveryRestoreName(v.Cluster), &v1beta2.EtcdRestore{})
+	return err
+}
+
+// origin reads by what a cluster is created that does not begin empty.
+func (o *Observer) origin(ctx context.Context, v *view.View) (err error) {
+	if v.Cluster.Spec.BootstrapSource() == nil || v.Cluster.Status.ClusterID != "" {
+		return nil
+	}
+	v.Origin, err = find(ctx, o.Live, v.Cluster, manifests.BootstrapRestoreName(v.Cluster), &v1beta2.EtcdRestore{})
 	return err
 }
 
@@ -102,53 +148,74 @@ func ofCluster(c *v1beta2.EtcdCluster) []client.ListOption {
 	return []client.ListOption{client.InNamespace(c.Namespace), client.MatchingLabels(manifests.ClusterLabels(c.Name))}
 }
 
-// pods reads those that belong to this very object.
-func (o *Observer) pods(ctx context.Context, r client.Reader, s *snapshot.Snapshot) error {
+// pods reads those that belong to this very object. Those of nobody that have its labels are unclaimed.
+func (o *Observer) pods(ctx context.Context, r client.Reader, v *view.View) error {
 	var pods corev1.PodList
-	if err := r.List(ctx, &pods, ofCluster(s.Cluster)...); err != nil {
+	if err := r.List(ctx, &pods, ofCluster(v.Cluster)...); err != nil {
 		return fmt.Errorf("listing pods: %w", err)
 	}
-	incarnation := s.Cluster.Status.Incarnation()
-	s.Pods = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool {
-		owned := snapshot.IsOwned(s.Cluster, &pod)
-		former := owned && manifests.Incarnation(&pod) != incarnation
-		if former {
-			s.Former.Pods = append(s.Former.Pods, pod)
+	incarnation := v.Cluster.Status.Incarnation()
+	v.Pods = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool {
+		owned := view.IsOwned(v.Cluster, &pod)
+		isPrevious := owned && manifests.Incarnation(&pod) != incarnation && !isOnLastList(v.Cluster, pod.Name)
+		switch {
+		case isPrevious:
+			v.Previous.Pods = append(v.Previous.Pods, pod)
+		case !owned:
+			v.Unclaimed = append(v.Unclaimed, pod)
 		}
-		return !owned || former
+		return !owned || isPrevious
 	})
 	return nil
 }
 
-func (o *Observer) claims(ctx context.Context, r client.Reader, s *snapshot.Snapshot) error {
+func (o *Observer) claims(ctx context.Context, r client.Reader, v *view.View) error {
 	var claims corev1.PersistentVolumeClaimList
-	if err := r.List(ctx, &claims, ofCluster(s.Cluster)...); err != nil {
+	if err := r.List(ctx, &claims, ofCluster(v.Cluster)...); err != nil {
 		return fmt.Errorf("listing volume claims: %w", err)
 	}
-	for _, claim := range claims.Items {
-		if snapshot.IsOwned(s.Cluster, &claim) || claim.Annotations[manifests.AnnotationClusterUID] == string(s.Cluster.UID) {
-			if manifests.Incarnation(&claim) != s.Cluster.Status.Incarnation() {
-				s.Former.Claims = append(s.Former.Claims, claim)
-				continue
-			}
-			s.Claims = append(s.Claims, claim)
-		}
-	}
+	addClaims(v, claims.Items)
 	return nil
 }
 
-func (o *Observer) peerService(ctx context.Context, r client.Reader, s *snapshot.Snapshot) (err error) {
-	s.PeerService, err = find(ctx, r, s.Cluster, s.Cluster.Name, &corev1.Service{})
+// addClaims adds those of the cluster to the incarnation that they are of.
+func addClaims(v *view.View, claims []corev1.PersistentVolumeClaim) {
+	for _, claim := range claims {
+		if isClaimOf(v.Cluster, &claim) {
+			if manifests.Incarnation(&claim) != v.Cluster.Status.Incarnation() && !isOnLastList(v.Cluster, claim.Name) {
+				v.Previous.Claims = append(v.Previous.Claims, claim)
+				continue
+			}
+			v.Claims = append(v.Claims, claim)
+		}
+	}
+}
+
+func (o *Observer) peerService(ctx context.Context, r client.Reader, v *view.View) (err error) {
+	v.PeerService, err = find(ctx, r, v.Cluster, v.Cluster.Name, &corev1.Service{})
 	return err
 }
 
-func (o *Observer) clientService(ctx context.Context, r client.Reader, s *snapshot.Snapshot) (err error) {
-	s.ClientService, err = find(ctx, r, s.Cluster, manifests.ClientServiceName(s.Cluster), &corev1.Service{})
+func (o *Observer) clientService(ctx context.Context, r client.Reader, v *view.View) (err error) {
+	v.ClientService, err = find(ctx, r, v.Cluster, manifests.ClientServiceName(v.Cluster), &corev1.Service{})
 	return err
 }
 
-func (o *Observer) budget(ctx context.Context, r client.Reader, s *snapshot.Snapshot) (err error) {
-	s.Budget, err = find(ctx, r, s.Cluster, s.Cluster.Name, &policyv1.PodDisruptionBudget{})
+func (o *Observer) budget(ctx context.Context, r client.Reader, v *view.View) (err error) {
+	v.Budget, err = find(ctx, r, v.Cluster, v.Cluster.Name, &policyv1.PodDisruptionBudget{})
+	return err
+}
+
+// networkPolicy asks the API server only where a policy is wanted, or the cache shows one: most clusters have none.
+func (o *Observer) networkPolicy(ctx context.Context, r client.Reader, v *view.View) error {
+	if o.Policies == nil {
+		return nil
+	}
+	seen, err := find(ctx, o.Policies, v.Cluster, v.Cluster.Name, &networkingv1.NetworkPolicy{})
+	if err != nil || v.Cluster.Spec.NetworkPolicy == nil && seen == nil {
+		return err
+	}
+	v.NetworkPolicy, err = find(ctx, r, v.Cluster, v.Cluster.Name, &networkingv1.NetworkPolicy{})
 	return err
 }
 
@@ -166,34 +233,43 @@ func find[T client.Object](ctx context.Context, r client.Reader, c *v1beta2.Etcd
 	return into, nil
 }
 
-func (o *Observer) secrets(ctx context.Context, _ client.Reader, s *snapshot.Snapshot) error {
-	o.Secrets.LetGo()
-	names := manifests.TicketsOf(s.Cluster)
-	for _, need := range manifests.SecretsOf(s.Cluster) {
+func (o *Observer) secrets(ctx context.Context, _ client.Reader, v *view.View) error {
+	o.Secrets.EvictUnused()
+	names := manifests.TicketsOf(v.Cluster)
+	for _, need := range manifests.SecretsOf(v.Cluster) {
 		names = append(names, need.Name)
 	}
 	for _, name := range names {
-		secret, err := o.Secrets.Look(ctx, s.Cluster.Namespace, name)
+		secret, err := o.Secrets.Look(ctx, v.Cluster.Namespace, name)
 		if err != nil {
 			return fmt.Errorf("reading secret %s: %w", name, err)
 		}
-		if s.Secrets == nil {
-			s.Secrets = map[string]snapshot.Secret{}
+		if v.Secrets == nil {
+			v.Secrets = map[string]view.Secret{}
 		}
-		s.Secrets[name] = secret
+		v.Secrets[name] = secret
+	}
+	for _, t := range manifests.TrustsOf(v.Cluster) {
+		why, err := o.Secrets.Distrusts(ctx, v.Cluster.Namespace, t)
+		if err != nil {
+			return fmt.Errorf("comparing the certificates in secrets %s and %s: %w", t.By.Name, t.Of.Name, err)
+		}
+		if why != "" {
+			v.Distrust = append(v.Distrust, view.Distrust{Field: t.Of.Field, Authority: t.By.Name, Why: why})
+		}
 	}
 	return nil
 }
 
 // nodes reads the nodes that the pods are on.
-func (o *Observer) nodes(ctx context.Context, r client.Reader, s *snapshot.Snapshot) error {
+func (o *Observer) nodes(ctx context.Context, r client.Reader, v *view.View) error {
 	if o.Nodes == nil {
 		return nil
 	}
-	s.Nodes = map[string]snapshot.Node{}
-	for _, pod := range slices.Concat(s.Pods, s.Former.Pods) {
+	v.Nodes = map[string]view.Node{}
+	for _, pod := range slices.Concat(v.Pods, v.Previous.Pods) {
 		name := pod.Spec.NodeName
-		if _, seen := s.Nodes[name]; seen || name == "" {
+		if _, seen := v.Nodes[name]; seen || name == "" {
 			continue
 		}
 		node, err := readNode(ctx, o.Nodes, name)
@@ -204,21 +280,21 @@ func (o *Observer) nodes(ctx context.Context, r client.Reader, s *snapshot.Snaps
 		if err != nil {
 			return err
 		}
-		s.Nodes[name] = node
+		v.Nodes[name] = node
 	}
 	return nil
 }
 
-func readNode(ctx context.Context, r client.Reader, name string) (snapshot.Node, error) {
+func readNode(ctx context.Context, r client.Reader, name string) (view.Node, error) {
 	var node corev1.Node
 	err := r.Get(ctx, types.NamespacedName{Name: name}, &node)
 	switch {
 	case apierrors.IsNotFound(err):
-		return snapshot.Node{}, nil
+		return view.Node{}, nil
 	case err != nil:
-		return snapshot.Node{}, fmt.Errorf("reading node %s: %w", name, err)
+		return view.Node{}, fmt.Errorf("reading node %s: %w", name, err)
 	}
-	seen := snapshot.Node{Exists: true, Zone: node.Labels[corev1.LabelTopologyZone], Cordoned: node.Spec.Unschedulable}
+	seen := view.Node{Exists: true, Zone: node.Labels[corev1.LabelTopologyZone], Cordoned: node.Spec.Unschedulable}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			seen.Ready, seen.Since = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time

@@ -12,13 +12,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/observe"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 	"github.com/etcd-operator/etcd-operator/internal/sim/clock"
 	"github.com/etcd-operator/etcd-operator/internal/sim/etcdmodel"
@@ -61,7 +63,7 @@ func TestBadNewsOfANodeIsNotBelievedFromACache(t *testing.T) {
 	}
 	live := &kubemodel.Client{Kube: kube}
 	observer := &observe.Observer{
-		Etcd: nobody{}, Secrets: &observe.Secrets{Metadata: live, Contents: live, Now: time.Now}, Nodes: stalled, Recovery: live,
+		Etcd: nobody{}, Secrets: &observe.Secrets{Metadata: live, Contents: live, Now: time.Now}, Nodes: stalled, Live: live,
 		Now: time.Now, Random: func() (string, string) { return "new", "token" },
 		Together: func(n int, f func(int)) {
 			for i := range n {
@@ -73,12 +75,33 @@ func TestBadNewsOfANodeIsNotBelievedFromACache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]snapshot.Node{
+	for name, want := range map[string]view.Node{
 		"well": {Exists: true, Ready: true}, "recovered": {Exists: true, Ready: true}, "new": {Exists: true, Ready: true},
 		"silent": {Exists: true}, "deleted": {},
 	} {
 		if got := s.Nodes[name]; got.Exists != want.Exists || got.Ready != want.Ready {
 			t.Errorf("node %s: exists %t, ready %t; want %t, %t", name, got.Exists, got.Ready, want.Exists, want.Ready)
 		}
+	}
+}
+
+// What is left of an object that does not exist any more is seen: a pod may be held by a finalizer.
+func TestPodsOfAnObjectThatIsGoneAreSeen(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "c-a", Namespace: "ns", Labels: manifests.ClusterLabels("c")}}
+	other := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "d-a", Namespace: "ns", Labels: manifests.ClusterLabels("d")}}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1beta2.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(pod, other).Build()
+	observer := &observe.Observer{Now: time.Now}
+	v, err := observer.Observe(t.Context(), reader, types.NamespacedName{Namespace: "ns", Name: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !v.Gone || v.Cluster.Name != "c" || len(v.Pods) != 1 || v.Pods[0].Name != "c-a" {
+		t.Errorf("view: gone %t, cluster %q, pods %v", v.Gone, v.Cluster.Name, v.Pods)
 	}
 }

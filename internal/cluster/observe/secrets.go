@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,18 +22,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
 // SecretSource gives what the operator needs of secrets.
 type SecretSource interface {
 	// Look tells which entries a secret has.
-	Look(ctx context.Context, namespace, name string) (snapshot.Secret, error)
+	Look(ctx context.Context, namespace, name string) (view.Secret, error)
 	// Identity makes the operator's client identity of a secret.
 	Identity(ctx context.Context, namespace, name string) (*etcd.TLS, error)
-	// LetGo forgets what nobody has looked at for a while.
-	LetGo()
+	// Distrusts says why a certificate is refused by those who have to trust it, whatever the time; empty where it is not.
+	Distrusts(ctx context.Context, namespace string, t manifests.Trust) (string, error)
+	// EvictUnused forgets what nobody has looked at for a while.
+	EvictUnused()
 }
 
 // Secrets is a SecretSource that reads a secret's content only when its metadata, of
@@ -49,6 +52,8 @@ type Secrets struct {
 	mu    sync.Mutex
 	seen  map[types.NamespacedName]seenSecret
 	swept time.Time
+	// distrust is what comparisons of two secrets have shown: they cost more than a look.
+	distrust map[pair]string
 }
 
 // unusedAfter is how long what was read of a secret is kept without anybody looking at it.
@@ -60,15 +65,20 @@ type seenSecret struct {
 	keys     []string
 	identity *etcd.TLS
 	problem  string
+	expires  map[string]time.Time
+
+	certificates map[string]view.Certificate
+	// public are the entries with certificates.
+	public map[string][]byte
 }
 
 // Look implements SecretSource.
-func (s *Secrets) Look(ctx context.Context, namespace, name string) (snapshot.Secret, error) {
+func (s *Secrets) Look(ctx context.Context, namespace, name string) (view.Secret, error) {
 	seen, err := s.read(ctx, types.NamespacedName{Namespace: namespace, Name: name})
 	if err != nil || seen == nil {
-		return snapshot.Secret{}, err
+		return view.Secret{}, err
 	}
-	return snapshot.Secret{Exists: true, Keys: seen.keys, Problem: seen.problem}, nil
+	return view.Secret{Exists: true, Keys: seen.keys, Problem: seen.problem, Expires: seen.expires, Certificates: seen.certificates}, nil
 }
 
 // Identity implements SecretSource.
@@ -80,7 +90,7 @@ func (s *Secrets) Identity(ctx context.Context, namespace, name string) (*etcd.T
 	case seen == nil:
 		return nil, fmt.Errorf("secret %s with the operator's certificate does not exist", name)
 	case seen.identity == nil:
-		return nil, fmt.Errorf("secret %s gives no client certificate: %s", name, seen.problem)
+		return nil, fmt.Errorf("secret %s has no usable client certificate: %s", name, seen.problem)
 	}
 	return seen.identity, nil
 }
@@ -113,7 +123,9 @@ func (s *Secrets) read(ctx context.Context, key types.NamespacedName) (*seenSecr
 		}
 		return nil, err
 	}
-	fresh := seenSecret{lastUsed: s.Now(), version: secret.ResourceVersion, keys: slices.Sorted(maps.Keys(secret.Data))}
+	fresh := seenSecret{lastUsed: s.Now(), version: secret.ResourceVersion, keys: slices.Sorted(maps.Keys(secret.Data)), expires: expiryOf(secret)}
+	fresh.certificates = certificatesIn(secret)
+	fresh.public = publicParts(secret, fresh.certificates)
 	identity, err := identityOf(secret)
 	switch {
 	case errors.Is(err, errNoClientCertificate):
@@ -138,8 +150,8 @@ func (s *Secrets) forget(key types.NamespacedName) {
 	delete(s.seen, key)
 }
 
-// LetGo implements SecretSource: private keys of clusters that are gone do not stay in memory.
-func (s *Secrets) LetGo() {
+// EvictUnused implements SecretSource: private keys of deleted clusters do not stay in memory.
+func (s *Secrets) EvictUnused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.Now()
@@ -148,6 +160,31 @@ func (s *Secrets) LetGo() {
 	}
 	s.swept = now
 	maps.DeleteFunc(s.seen, func(_ types.NamespacedName, known seenSecret) bool { return now.Sub(known.lastUsed) > unusedAfter })
+	maps.DeleteFunc(s.distrust, func(p pair, _ string) bool {
+		_, isKnown := s.seen[p.of]
+		return !isKnown
+	})
+}
+
+// expiryOf tells when the certificates of a secret expire, by the name of the entry.
+func expiryOf(secret *corev1.Secret) map[string]time.Time {
+	var expires map[string]time.Time
+	for name, text := range secret.Data {
+		for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+			certificate, err := x509.ParseCertificate(block.Bytes)
+			if block.Type != "CERTIFICATE" || err != nil {
+				continue
+			}
+			if known, ok := expires[name]; ok && known.Before(certificate.NotAfter) {
+				continue
+			}
+			if expires == nil {
+				expires = map[string]time.Time{}
+			}
+			expires[name] = certificate.NotAfter
+		}
+	}
+	return expires
 }
 
 var errNoClientCertificate = errors.New("it has no client certificate")
@@ -160,11 +197,11 @@ func identityOf(secret *corev1.Secret) (*etcd.TLS, error) {
 	}
 	pair, err := tls.X509KeyPair(secret.Data[files.Cert], secret.Data[files.Key])
 	if err != nil {
-		return nil, fmt.Errorf("%s and %s are no certificate and key that belong together", files.Cert, files.Key)
+		return nil, fmt.Errorf("%s and %s are not a matching certificate and key", files.Cert, files.Key)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(secret.Data[files.CA]) {
-		return nil, fmt.Errorf("%s holds no certificate", files.CA)
+		return nil, fmt.Errorf("%s contains no certificate", files.CA)
 	}
 	return &etcd.TLS{
 		Generation: string(secret.UID) + "/" + secret.ResourceVersion,

@@ -4,60 +4,125 @@
 package plan
 
 import (
-	"fmt"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 )
 
-// quorum makes sure that a majority of the right cluster stands behind the member
-// list. Without it nothing is removed, deleted or bootstrapped; the one thing done
-// is to give members that still have their volumes a pod again.
-func (p *planner) quorum() *Step {
-	list := p.s.Etcd.Membership
-	if list != nil {
-		if id := FormatID(list.ClusterID); id != p.cluster.Status.ClusterID {
-			p.stop(MembersDisagree, "the members that answer belong to cluster %s, this object's cluster is %s: nothing is touched; "+
-				"find out where the others come from, or restore a backup", id, p.cluster.Status.ClusterID)
+// refuseForeignMembers makes sure that it is the right cluster that answers.
+func refuseForeignMembers(p *planning) verdict {
+	list := p.Etcd.Membership
+	if list == nil || FormatID(list.ClusterID) == p.Cluster.Status.ClusterID {
+		return verdict{}
+	}
+	return stop(MembersDisagree, "The members that answer belong to cluster %s, but the cluster of this object is %s. Nothing is touched: "+
+		"find out where the others come from, or restore a backup", FormatID(list.ClusterID), p.Cluster.Status.ClusterID)
+}
+
+// lackingQuorum is what is done while no majority stands behind a member list. Nothing is removed, deleted or
+// bootstrapped. Members that still have their volumes get a pod again, and larger volumes, since full ones may be why
+// they do not run. A majority that is lost is recovered where the spec asks for that.
+var lackingQuorum = table{
+	{Name: "fix-unstartable", Decide: fixUnstartable},
+	{Name: "recreate-pod", Decide: recreatePod},
+	{Name: "grow-volumes", Decide: growVolumes},
+	{Name: "look-while-starting", Decide: lookWhileStarting},
+	{Name: "report-access-refused", Decide: reportAccessRefused},
+	{Name: "await-leader", Decide: awaitLeader},
+	{Name: "refuse-unclaimed-pods", Decide: refuseUnclaimedPods},
+	{Name: "report-operator-blind", Decide: reportOperatorBlind},
+	{Name: "recover-from-survivor", Decide: recoverFromSurvivor},
+	{Name: "recover-from-backup", Decide: recoverFromBackup},
+	{Name: "report-all-data-lost", Decide: reportAllDataLost},
+	{Name: "report-quorum-lost", Decide: reportQuorumLost},
+}
+
+func withoutQuorum(p *planning) verdict {
+	if p.Etcd.Membership != nil {
+		return verdict{}
+	}
+	return lackingQuorum.Decide(p)
+}
+
+// recreatePod gives back its pod to a member whose data is on a volume. That is safe at
+// any time: it is the same member with the same data.
+func recreatePod(p *planning) verdict {
+	var lacking verdict
+	for i := range p.members {
+		m := &p.members[i]
+		if m.Claim == nil || m.Claim.DeletionTimestamp != nil {
+			continue
 		}
-		return nil
+		if m.Pod == nil && p.isUnclaimed(m.Name) {
+			continue
+		}
+		if m.Pod == nil {
+			if w := p.secretForReturning(); w != nil {
+				lacking.Waits = append(lacking.Waits, *w)
+				continue
+			}
+			if p.offer(&lacking, p.podToCreate(m, About{Why: "recreate the pod of member " + m.Name + " on its own volume", Event: EventRecreated})) {
+				return lacking
+			}
+			continue
+		}
+		if p.isOver(m.Pod) && m.Pod.DeletionTimestamp == nil && p.offer(&lacking, deleteFinishedPod(m)) {
+			return lacking
+		}
 	}
-	if step := p.first(p.correct, p.revive); step != nil {
-		return step
+	return lacking
+}
+
+// lookWhileStarting asks for another look soon while etcd is starting in one of the pods.
+func lookWhileStarting(p *planning) verdict {
+	for i := range p.Pods {
+		if again := p.lookWhileStarting(&p.Pods[i]); again > 0 {
+			return lookAgain(again)
+		}
 	}
-	for i := range p.s.Pods {
-		p.againWhileStarting(&p.s.Pods[i])
+	return verdict{}
+}
+
+func reportAccessRefused(p *planning) verdict {
+	if len(p.Etcd.Refusing) == 0 {
+		return verdict{}
 	}
-	if refusing := p.s.Etcd.Refusing; len(refusing) > 0 {
-		p.stop(AccessRefused, "etcd's authentication is on, and the operator is no user who may look at its members (%s): nothing is known, and nothing is done. "+
-			"Turn it off, or use TLS with an operatorSecret whose certificate has the name of a user with the role root", strings.Join(refusing, ", "))
-		return nil
-	}
+	return stop(AccessRefused, "Authentication is enabled in etcd, and the operator is not a user who may look at its members (%s). Their state is unknown, so nothing is done: "+
+		"disable it, or use TLS with an operatorSecret whose certificate has the name of a user with the role root", strings.Join(p.Etcd.Refusing, ", "))
+}
+
+// awaitLeader: enough members answer, and will elect one of them.
+func awaitLeader(p *planning) verdict {
 	answering, known := p.votersAnswering(), p.knownVoters()
-	if answering >= snapshot.Quorum(known) {
-		p.stop(NoLeader, "%d of %d members with a vote answer, but they have no leader (yet)", answering, known)
-		return nil
+	if answering < view.Quorum(known) {
+		return verdict{}
 	}
-	step, advice := p.recovery()
-	switch {
-	case step != nil:
-		return step
-	case len(p.s.Pods) == 0 && len(p.s.Claims) == 0:
-		p.stop(AllDataLost, "no pod and no volume of the cluster is left%s, and no second cluster is started over a lost one: restore a backup with an EtcdRestore, "+
-			"or %sset the annotation %s=%s to start over with an empty cluster. %s", p.keptVolumes(), p.clearAway(), manifests.AnnotationBootstrapAgain, p.cluster.Status.Bootstrap.Seed, advice)
-	default:
-		p.stop(QuorumLost, "%d of %d members with a vote answer, %d are needed to agree; nothing is removed or deleted. %s "+
-			"It goes on by itself as soon as enough members are back. %s", answering, known, snapshot.Quorum(known), p.whoIsMissing(), advice)
+	return stop(NoLeader, "%d of %d voting members answer, but they have not elected a leader yet", answering, known)
+}
+
+func reportAllDataLost(p *planning) verdict {
+	if len(p.Pods) > 0 || len(p.Claims) > 0 {
+		return verdict{}
 	}
-	return nil
+	v := stop(AllDataLost, "No pod and no volume of the cluster is left%s. No second cluster is started over a lost one: restore a backup with an EtcdRestore, "+
+		"or %sset the annotation %s=%s to start over with an empty cluster. %s",
+		p.previousVolumes(), p.leftToDelete(), manifests.AnnotationBootstrapAgain, p.record.Seed, p.recoveryAdvice())
+	v.LookAgain = p.recoveryLookAgain()
+	return v
+}
+
+func reportQuorumLost(p *planning) verdict {
+	answering, known := p.votersAnswering(), p.knownVoters()
+	v := stop(QuorumLost, "%d of %d voting members answer, %d are needed to agree. Nothing is removed or deleted. %s "+
+		"The cluster continues automatically as soon as enough members are back. %s", answering, known, view.Quorum(known), p.whoIsMissing(), p.recoveryAdvice())
+	v.LookAgain = p.recoveryLookAgain()
+	return v
 }
 
 // votersAnswering counts the members that answer and have a vote. Learners answer as well, and elect nobody.
-func (p *planner) votersAnswering() int {
+func (p *planning) votersAnswering() int {
 	n := 0
 	for _, m := range p.members {
 		if m.Status != nil && !m.Status.Learner {
@@ -68,9 +133,9 @@ func (p *planner) votersAnswering() int {
 }
 
 // knownVoters is how many members had a vote when the cluster last had a majority.
-func (p *planner) knownVoters() int {
-	known := p.cluster.Status.MemberStatuses
-	if len(known) == 0 { // of a cluster that was taken over: what is left of it is what is known
+func (p *planning) knownVoters() int {
+	known := p.Cluster.Status.MemberStatuses
+	if len(known) == 0 { // of a cluster that was adopted: what is left of it is what is known
 		return max(len(p.members), 1)
 	}
 	n := 0
@@ -84,7 +149,7 @@ func (p *planner) knownVoters() int {
 
 // hasVote reports whether a member of the last list has a vote: by its own word, since it may have got it after
 // that, or else as it is remembered.
-func (p *planner) hasVote(known *v1beta2.MemberStatus) bool {
+func (p *planning) hasVote(known *v1beta2.MemberStatus) bool {
 	if m := p.member(known.Name); m != nil && m.Status != nil {
 		return !m.Status.Learner
 	}
@@ -92,79 +157,18 @@ func (p *planner) hasVote(known *v1beta2.MemberStatus) bool {
 	case v1beta2.MemberRoleLearner:
 		return false
 	case v1beta2.MemberRoleUnstarted:
-		return !p.oldestVersion().HasLearners() // before there were any, members joined with a vote
+		return !p.versions.oldest.HasLearners() // before there were any, members joined with a vote
 	}
 	return true
 }
 
-// correct gives another image, or where its data is on a volume another pod, to a member that
-// cannot run with the one it has: that interrupts nobody, and it is the same member with the same
-// data. It does not wait for anything else, since everything else may be waiting for this.
-func (p *planner) correct() *Step {
-	for i := range p.members {
-		m := &p.members[i]
-		if m.Pod == nil || m.IsTerminating() || m.Status != nil {
-			continue
-		}
-		if p.isHeldUp(m.Pod) && p.needsImage(m.Pod) && !manifests.NeedsNewSettings(p.cluster, m.Pod) {
-			return p.changePod(m.Pod, fmt.Sprintf("change member %s, which does not run, to %s", m.Name, manifests.Image(p.cluster)),
-				func(pod *corev1.Pod) { manifests.SetImage(p.cluster, pod) })
-		}
-		if p.neverRan(m) && manifests.NeedsOtherPod(p.effective(), m.Pod) {
-			return &Step{
-				Kind: Delete, Member: m.Name, From: m.Pod, Unchanged: true, Event: EventChanged,
-				Why: fmt.Sprintf("make the pod of member %s, in which etcd does not run, anew for the changed spec", m.Name),
-			}
-		}
-	}
-	return nil
-}
-
-// neverRan reports whether a member with a volume has a pod in which etcd has never run, and will not by itself.
-func (p *planner) neverRan(m *snapshot.Member) bool {
-	if m.Claim == nil || m.Claim.DeletionTimestamp != nil || trouble(m.Pod) == nil {
-		return false
-	}
-	etcd := etcdStatus(m.Pod)
-	return etcd == nil || etcd.ContainerID == ""
-}
-
-// revive gives back its pod to a member whose data is on a volume. That is safe at
-// any time: it is the same member with the same data.
-func (p *planner) revive() *Step {
-	for i := range p.members {
-		m := &p.members[i]
-		if m.Claim == nil || m.Claim.DeletionTimestamp != nil {
-			continue
-		}
-		if m.Pod == nil && p.secretsToComeBack() {
-			return p.createPod(m, "give the member its pod back, on its own volume", EventRecreated)
-		}
-		if m.Pod != nil && isFinished(m.Pod) && m.Pod.DeletionTimestamp == nil {
-			return &Step{Kind: Delete, Member: m.Name, From: m.Pod, Why: "the pod has ended; the member gets a new one on its own volume"}
-		}
-	}
-	return nil
-}
-
-// isHeldUp reports whether a pod's etcd does not run because of its image: that cannot be
-// had, or crashes, and the spec has gone back to what the cluster ran before. A member
-// that merely crashed is not the one to try a new version on.
-func (p *planner) isHeldUp(pod *corev1.Pod) bool {
-	t := trouble(pod)
-	if t == nil {
-		return false
-	}
-	return t.Reason == ImageNotAvailable || (t.Reason == MemberCrashing && p.target().String() == p.cluster.Status.CurrentVersion)
-}
-
-func (p *planner) whoIsMissing() string {
+func (p *planning) whoIsMissing() string {
 	var missing []string
 	for _, m := range p.members {
 		if m.Status != nil {
 			continue
 		}
-		why := p.s.Etcd.Silent[m.Name]
+		why := p.Etcd.Silent[m.Name]
 		if m.Pod == nil {
 			why = "no pod"
 		} else if t := trouble(m.Pod); t != nil {

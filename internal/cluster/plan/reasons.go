@@ -11,47 +11,52 @@ type Reason string
 
 // The reasons.
 const (
-	Deleting              Reason = "Deleting"
-	InvalidSpec           Reason = "InvalidSpec"
-	Paused                Reason = "Paused"
-	NameTaken             Reason = "NameTaken"
-	WaitingForSecret      Reason = "WaitingForSecret"
-	SeedStarting          Reason = "SeedStarting"
-	SeedLost              Reason = "SeedLost"
-	Restoring             Reason = "Restoring"
-	RestoreFailing        Reason = "RestoreFailing"
-	RestoreRequestInvalid Reason = "RestoreRequestInvalid"
-	RecoveryImpossible    Reason = "RecoveryImpossible"
-	AllDataLost           Reason = "AllDataLost"
-	OriginUnknown         Reason = "OriginUnknown"
-	QuorumLost            Reason = "QuorumLost"
-	NoLeader              Reason = "NoLeader"
-	MembersDisagree       Reason = "MembersDisagree"
-	AccessRefused         Reason = "AccessRefused"
-	QuorumAtRisk          Reason = "QuorumAtRisk"
-	MemberJoining         Reason = "MemberJoining"
-	MemberUnhealthy       Reason = "MemberUnhealthy"
-	MemberAlarm           Reason = "MemberAlarm"
-	MemberCrashing        Reason = "MemberCrashing"
-	MemberStopping        Reason = "MemberStopping"
-	NodeUnreachable       Reason = "NodeUnreachable"
-	PodUnschedulable      Reason = "PodUnschedulable"
-	ImageNotAvailable     Reason = "ImageNotAvailable"
-	ContainerNotStarting  Reason = "ContainerNotStarting"
-	ResourcesPending      Reason = "ResourcesPending"
-	MovingClients         Reason = "MovingClients"
-	ChangeRefusedByEtcd   Reason = "ChangeRefusedByEtcd"
-	StepFailed            Reason = "StepFailed"
-	DowngradeRefused      Reason = etcdversion.ReasonDowngrade
-	MinorVersionSkipped   Reason = etcdversion.ReasonSkippedMinor
+	Deleting               Reason = "Deleting"
+	InvalidSpec            Reason = "InvalidSpec"
+	Paused                 Reason = "Paused"
+	NameTaken              Reason = "NameTaken"
+	WaitingForSecret       Reason = "WaitingForSecret"
+	SeedStarting           Reason = "SeedStarting"
+	SeedLost               Reason = "SeedLost"
+	Restoring              Reason = "Restoring"
+	RestoreFailing         Reason = "RestoreFailing"
+	RestoreRequestInvalid  Reason = "RestoreRequestInvalid"
+	RecoveryImpossible     Reason = "RecoveryImpossible"
+	BootstrapRestoreFailed Reason = "BootstrapRestoreFailed"
+	AllDataLost            Reason = "AllDataLost"
+	OriginUnknown          Reason = "OriginUnknown"
+	QuorumLost             Reason = "QuorumLost"
+	NoLeader               Reason = "NoLeader"
+	MembersDisagree        Reason = "MembersDisagree"
+	AccessRefused          Reason = "AccessRefused"
+	OperatorBlind          Reason = "OperatorBlind"
+	QuorumAtRisk           Reason = "QuorumAtRisk"
+	MemberJoining          Reason = "MemberJoining"
+	MemberUnhealthy        Reason = "MemberUnhealthy"
+	MemberAlarm            Reason = "MemberAlarm"
+	MemberCrashing         Reason = "MemberCrashing"
+	MemberStopping         Reason = "MemberStopping"
+	NodeUnreachable        Reason = "NodeUnreachable"
+	PodUnschedulable       Reason = "PodUnschedulable"
+	ImageNotAvailable      Reason = "ImageNotAvailable"
+	ContainerNotStarting   Reason = "ContainerNotStarting"
+	ResourcesPending       Reason = "ResourcesPending"
+	MovingClients          Reason = "MovingClients"
+	Defragmenting          Reason = "Defragmenting"
+	MaintenanceInvalid     Reason = "MaintenanceInvalid"
+	RecoveringSpace        Reason = "RecoveringSpace"
+	ChangeRefusedByEtcd    Reason = "ChangeRefusedByEtcd"
+	StepFailed             Reason = "StepFailed"
+	DowngradeRefused       Reason = etcdversion.ReasonDowngrade
+	MinorVersionSkipped    Reason = etcdversion.ReasonSkippedMinor
 )
 
 // Reasons lists them all.
 var Reasons = []Reason{
 	Deleting, InvalidSpec, Paused, NameTaken, WaitingForSecret, SeedStarting, SeedLost,
-	Restoring, RestoreFailing, RestoreRequestInvalid, RecoveryImpossible, AllDataLost, OriginUnknown,
-	QuorumLost, NoLeader, MembersDisagree, AccessRefused, QuorumAtRisk, MemberJoining, MemberUnhealthy, MemberAlarm, MemberCrashing, MemberStopping,
-	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, ResourcesPending, MovingClients, ChangeRefusedByEtcd, StepFailed,
+	Restoring, RestoreFailing, RestoreRequestInvalid, RecoveryImpossible, BootstrapRestoreFailed, AllDataLost, OriginUnknown,
+	QuorumLost, NoLeader, MembersDisagree, AccessRefused, OperatorBlind, QuorumAtRisk, MemberJoining, MemberUnhealthy, MemberAlarm, MemberCrashing, MemberStopping,
+	NodeUnreachable, PodUnschedulable, ImageNotAvailable, ContainerNotStarting, ResourcesPending, MovingClients, Defragmenting, MaintenanceInvalid, RecoveringSpace, ChangeRefusedByEtcd, StepFailed,
 	DowngradeRefused, MinorVersionSkipped,
 }
 
@@ -59,7 +64,7 @@ var Reasons = []Reason{
 // something.
 func (r Reason) NeedsUser() bool {
 	switch r {
-	case InvalidSpec, NameTaken, SeedLost, RestoreRequestInvalid, RecoveryImpossible, AllDataLost, OriginUnknown, MembersDisagree, AccessRefused, MemberAlarm,
+	case InvalidSpec, NameTaken, SeedLost, RestoreRequestInvalid, RecoveryImpossible, BootstrapRestoreFailed, AllDataLost, OriginUnknown, MembersDisagree, AccessRefused, OperatorBlind, MemberAlarm, MaintenanceInvalid,
 		DowngradeRefused, MinorVersionSkipped:
 		return true
 	}
@@ -69,27 +74,8 @@ func (r Reason) NeedsUser() bool {
 // IsFailure reports whether the cluster cannot serve, or never came to be.
 func (r Reason) IsFailure() bool {
 	switch r {
-	case InvalidSpec, NameTaken, SeedLost, AllDataLost, OriginUnknown, QuorumLost, MembersDisagree:
+	case InvalidSpec, NameTaken, SeedLost, BootstrapRestoreFailed, AllDataLost, OriginUnknown, QuorumLost, MembersDisagree:
 		return true
 	}
 	return false
 }
-
-// Events of the original, which its users' scripts wait for.
-const (
-	EventNewMember   = "New Member Added"
-	EventRemoved     = "Member Removed"
-	EventReplacing   = "Replacing Dead Member"
-	EventUpgraded    = "Member Upgraded"
-	EventPromoted    = "Member Promoted"
-	EventLeaderMoved = "Leader Moved"
-	EventBootstrap   = "Bootstrapping"
-	EventRecreated   = "Member Pod Recreated"
-	EventChanged     = "Member Changed"
-	EventDeleted     = "Deleted"
-	EventVolume      = "Volume Resized"
-
-	EventRestoring        = "Restoring"
-	EventRestoreTakenBack = "Restore Taken Back"
-	EventVolumeKept       = "Volume Kept"
-)

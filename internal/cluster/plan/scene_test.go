@@ -4,7 +4,6 @@
 package plan_test
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,16 +14,16 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// scene builds the snapshot of a cluster of three healthy members c-a, c-b and c-c, of
+// scene builds the view of a cluster of three healthy members c-a, c-b and c-c, of
 // which c-a leads; tests change what they are about.
 type scene struct {
-	*snapshot.Snapshot
+	*view.View
 	// made is the spec that the pods were made for.
 	made *v1beta2.EtcdCluster
 }
@@ -38,11 +37,11 @@ func newScene(names ...string) *scene {
 			Bootstrap: &v1beta2.BootstrapStatus{Seed: "c-a", Token: "t", PodUID: "pod-c-a"},
 		},
 	}
-	s := &scene{made: cluster.DeepCopy(), Snapshot: &snapshot.Snapshot{
+	s := &scene{made: cluster.DeepCopy(), View: &view.View{
 		Now: noon, Cluster: cluster, HelperImage: "operator", NewName: "new", NewToken: "token",
 		PeerService: manifests.PeerService(cluster), ClientService: manifests.ClientService(cluster), Budget: manifests.Budget(cluster, manifests.MinAvailable(len(names), len(names))),
-		Nodes: map[string]snapshot.Node{},
-		Etcd:  snapshot.Etcd{Membership: &etcd.Membership{ClusterID: 0xc1}, Status: map[string]etcd.Status{}, Silent: map[string]string{}},
+		Nodes: map[string]view.Node{},
+		Etcd:  view.Etcd{Membership: &etcd.Membership{ClusterID: 0xc1}, Status: map[string]etcd.Status{}, Silent: map[string]string{}},
 	}}
 	for _, name := range names {
 		s.addMember(name)
@@ -68,7 +67,7 @@ func (s *scene) addMember(name string) {
 func (s *scene) addPod(name string) {
 	start := manifests.Start{Member: name, HelperImage: "operator"}
 	for _, m := range s.Etcd.Membership.Members {
-		peer := snapshot.NameOf(m)
+		peer := view.NameOf(m)
 		start.Peers = append(start.Peers, manifests.Peer{Name: peer, URL: manifests.PeerURL(s.made, peer)})
 	}
 	pod := manifests.MemberPod(s.made, start)
@@ -80,7 +79,7 @@ func (s *scene) addPod(name string) {
 		ContainerStatuses: []corev1.ContainerStatus{{Name: "etcd", Ready: true, ContainerID: "x", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon.Add(-time.Hour))}}}},
 	}
 	s.Pods = append(s.Pods, *pod)
-	s.Nodes["node-"+name] = snapshot.Node{Exists: true, Ready: true}
+	s.Nodes["node-"+name] = view.Node{Exists: true, Ready: true}
 }
 
 func (s *scene) pod(name string) *corev1.Pod {
@@ -97,13 +96,32 @@ func (s *scene) losePod(name string) {
 	s.silence(name)
 }
 
-// silence lets a member not answer; without a majority there is no member list either.
+// unready lets kubelets report that members do not serve.
+func (s *scene) unready(names ...string) {
+	for i := range s.Pods {
+		if slices.Contains(names, s.Pods[i].Name) {
+			s.Pods[i].Status.Conditions[0].Status = corev1.ConditionFalse
+		}
+	}
+}
+
+// reject lets a kubelet have rejected a member's pod, which is as old as this.
+func (s *scene) reject(name string, age time.Duration) {
+	s.silence(name)
+	pod := s.pod(name)
+	pod.CreationTimestamp = metav1.NewTime(s.Now.Add(-age))
+	pod.Spec.NodeName = "n1"
+	pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu"}
+}
+
+// silence lets a member not answer, nor serve; without a majority there is no member list either.
 func (s *scene) silence(names ...string) {
 	for _, name := range names {
 		delete(s.Etcd.Status, name)
 		s.Etcd.Silent[name] = "connection refused"
+		s.unready(name)
 	}
-	if voters := len(s.Etcd.Membership.Members); len(s.Etcd.Status) < snapshot.Quorum(voters) {
+	if voters := len(s.Etcd.Membership.Members); len(s.Etcd.Status) < view.Quorum(voters) {
 		for i := range s.Etcd.Membership.Members {
 			s.Cluster.Status.MemberStatuses = append(s.Cluster.Status.MemberStatuses, v1beta2.MemberStatus{Name: s.Etcd.Membership.Members[i].Name})
 		}
@@ -141,7 +159,7 @@ func (s *scene) crash(name string, restarts int32) {
 }
 
 func (s *scene) nodeAway(name string, since time.Duration) {
-	s.Nodes["node-"+name] = snapshot.Node{Exists: true, Since: noon.Add(-since)}
+	s.Nodes["node-"+name] = view.Node{Exists: true, Since: noon.Add(-since)}
 	s.silence(name)
 }
 
@@ -158,33 +176,19 @@ func (s *scene) learner(name string, applied uint64) {
 	delete(s.pod(name).Labels, manifests.LabelServing)
 }
 
-// unstarted adds a member that etcd was told of and that has no pod yet.
+// unstarted adds a member that is on etcd's list and has no pod yet.
 func (s *scene) unstarted(name string, learner bool) {
 	s.Etcd.Membership.Members = append(s.Etcd.Membership.Members, etcd.Member{ID: id(name), PeerURLs: []string{manifests.PeerURL(s.made, name)}, Learner: learner})
 }
 
-// shortly describes a plan in one line.
-func shortly(p plan.Plan) string {
-	if p.Step != nil {
-		text := string(p.Step.Kind)
-		switch {
-		case p.Step.Object != nil && p.Step.Kind == plan.Create:
-			text += fmt.Sprintf(" %T %s", p.Step.Object, p.Step.Object.GetName())
-		case p.Step.From != nil:
-			text += fmt.Sprintf(" %T %s", p.Step.From, p.Step.From.GetName())
-		case p.Step.Member != "":
-			text += " " + p.Step.Member
-		}
-		if p.Step.Kind == plan.AddMember && p.Step.Learner {
-			text += " as learner"
-		}
-		if p.Step.Kind == plan.MoveLeader {
-			text += fmt.Sprintf(" to %c", rune(p.Step.MemberID))
-		}
-		return text
+// guarded gives the object the finalizer that one with volumes has.
+func (s *scene) guarded() *scene {
+	s.Cluster.Finalizers = nil
+	if manifests.HasVolumes(s.Cluster) || len(s.Claims) > 0 || len(s.Previous.Claims) > 0 {
+		s.Cluster.Finalizers = []string{manifests.FinalizerVolumes}
 	}
-	if len(p.Waits) == 0 {
-		return "at rest"
-	}
-	return "wait: " + string(p.Waits[0].Reason)
+	return s
 }
+
+// planned is what the planner does about a scene, in one line.
+func planned(s *scene) string { return printPlan(s.View, plan.Next(s.guarded().View)) }

@@ -7,73 +7,95 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 )
 
-// peerService sees to the members' names.
-func (p *planner) peerService() *Step {
-	if p.isForeign(p.s.PeerService) {
-		p.stop(NameTaken, "Service %s, which gives members their names, exists and does not belong to this cluster: delete it", p.s.PeerService.Name)
-		return nil
+// syncPeerService sees to the members' names. The first member can be chosen beside the service that gives it its name.
+func syncPeerService(p *planning) verdict {
+	service := p.PeerService
+	if service != nil {
+		if v, isAdopted := p.adoption(service, service.Spec.Selector); isAdopted {
+			return v
+		}
 	}
-	if p.s.PeerService == nil {
-		return &Step{Kind: Create, Why: "create the headless service that gives members their names", Object: manifests.PeerService(p.cluster)}
-	}
-	if !p.s.PeerService.Spec.PublishNotReadyAddresses {
+	switch {
+	case p.isForeign(service) && p.Cluster.Status.ClusterID != "":
+		// Members that run know each other, and are cared for; only new ones look for their names.
+		return waitFor(NameTaken, "Service %s, which gives members their names, already exists and does not belong to this cluster: delete it. Until then no new member can start", service.Name)
+	case p.isForeign(service):
+		return stop(NameTaken, "Service %s, which gives members their names, already exists and does not belong to this cluster: delete it", service.Name)
+	case service == nil:
+		create := CreateObject{About: About{Why: "create the headless service that gives members their names"}, Object: manifests.PeerService(p.Cluster)}
+		if p.Cluster.Status.ClusterID != "" {
+			return p.unlessRefused(create) // members that run do not wait for it
+		}
+		v := do(create)
+		if !isStarted(p.record) {
+			first := bootstrapping.Decide(p)
+			v.Waits, v.LookAgain = first.Waits, first.LookAgain
+			if record, ok := first.Step.(RecordStatus); ok {
+				v.Concurrent = append(v.Concurrent, record)
+			}
+		}
+		return v
+	case !service.Spec.PublishNotReadyAddresses:
 		// Services of the original: their annotation for this has no effect any more.
-		changed := p.s.PeerService.DeepCopy()
+		changed := service.DeepCopy()
 		changed.Spec.PublishNotReadyAddresses = true
-		return &Step{Kind: Change, Why: "publish the names of members that are not ready yet", From: p.s.PeerService, Object: changed}
+		return p.unlessRefused(PatchObject{About: About{Why: "publish the names of members that are not ready yet"}, From: service, To: changed})
 	}
-	return nil
+	return verdict{}
 }
 
 // isForeign reports whether a service is somebody else's.
-func (p *planner) isForeign(service *corev1.Service) bool {
-	return service != nil && !snapshot.IsOwned(p.cluster, service)
+func (p *planning) isForeign(service *corev1.Service) bool {
+	return service != nil && !view.IsOwned(p.Cluster, service)
 }
 
-// firstClientService is clientService for a cluster that is not there yet. Later, members come first.
-func (p *planner) firstClientService() *Step {
-	if p.cluster.Status.ClusterID != "" {
-		return nil
+// createClientService is syncClientService for a cluster that is not there yet. Later, members come first.
+func createClientService(p *planning) verdict {
+	if p.Cluster.Status.ClusterID != "" {
+		return verdict{}
 	}
-	return p.clientService()
+	return syncClientService(p)
 }
 
-// clientService sees to the way for clients.
-func (p *planner) clientService() *Step {
-	if p.isForeign(p.s.ClientService) {
-		p.refuse(NameTaken, "Service %s, by which clients would come, exists and does not belong to this cluster: delete it, or set spec.service.name to another name", p.s.ClientService.Name)
-		return nil
+// syncClientService sees to the way for clients.
+func syncClientService(p *planning) verdict {
+	service := p.ClientService
+	want := manifests.ClientService(p.Cluster)
+	if service != nil {
+		if v, isAdopted := p.adoption(service, service.Spec.Selector); isAdopted {
+			return v
+		}
 	}
-	if p.s.ClientService == nil {
-		return &Step{Kind: Create, Why: "create the service for clients", Object: manifests.ClientService(p.cluster)}
+	switch {
+	case p.isForeign(service):
+		return waitFor(NameTaken, "Service %s, which clients would use, already exists and does not belong to this cluster: delete it, or set spec.service.name to another name", service.Name)
+	case service == nil:
+		return p.unlessRefused(CreateObject{About: About{Why: "create the service for clients"}, Object: want})
 	}
-	want := manifests.ClientService(p.cluster)
-	changed := p.s.ClientService.DeepCopy()
+	changed := service.DeepCopy()
 	if !maps.Equal(changed.Spec.Selector, want.Spec.Selector) && p.selectorFits(want.Spec.Selector) {
 		changed.Spec.Selector = want.Spec.Selector
 	}
 	for k, v := range want.Annotations {
-		if changed.Annotations == nil {
-			changed.Annotations = map[string]string{}
-		}
-		changed.Annotations[k] = v
+		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, k, v)
 	}
-	if maps.Equal(changed.Spec.Selector, p.s.ClientService.Spec.Selector) && maps.Equal(changed.Annotations, p.s.ClientService.Annotations) {
-		return nil
+	if maps.Equal(changed.Spec.Selector, service.Spec.Selector) && maps.Equal(changed.Annotations, service.Annotations) {
+		return verdict{}
 	}
-	return &Step{Kind: Change, Why: "bring the service for clients up to date", From: p.s.ClientService, Object: changed}
+	return p.unlessRefused(PatchObject{About: About{Why: "bring the service for clients up to date"}, From: service, To: changed})
 }
 
 // selectorFits makes sure that the new selector finds at least every pod that the
 // service leads to and that serves well: pods of another operator do not have our
 // label until they are marked.
-func (p *planner) selectorFits(selector map[string]string) bool {
-	if p.cluster.Spec.Service != nil && len(p.cluster.Spec.Service.Selector) > 0 {
+func (p *planning) selectorFits(selector map[string]string) bool {
+	if p.Cluster.Spec.Service != nil && len(p.Cluster.Spec.Service.Selector) > 0 {
 		return true // the user's own
 	}
 	for _, m := range p.members {
@@ -92,42 +114,47 @@ func (p *planner) selectorFits(selector map[string]string) bool {
 	return true
 }
 
-// budget sees to the limit for drains.
-func (p *planner) budget() *Step {
-	foreign := p.s.Budget != nil && !snapshot.IsOwned(p.cluster, p.s.Budget)
-	if !manifests.WantsBudget(p.cluster) {
-		if p.s.Budget != nil && !foreign {
-			return &Step{Kind: Delete, Why: "spec.podDisruptionBudget is false", From: p.s.Budget}
+// syncBudget sees to the limit for drains.
+func syncBudget(p *planning) verdict {
+	budget := p.Budget
+	isForeign := budget != nil && !view.IsOwned(p.Cluster, budget)
+	if !manifests.WantsBudget(p.Cluster) {
+		if budget != nil && !isForeign {
+			return p.unlessRefused(DeleteObject{About: About{Why: "delete the budget: spec.podDisruptionBudget is false"}, Object: budget})
 		}
-		return nil
+		return verdict{}
 	}
-	if foreign {
-		p.refuse(NameTaken, "PodDisruptionBudget %s exists and does not belong to this cluster: delete it, or set spec.podDisruptionBudget to false", p.s.Budget.Name)
-		return nil
+	if budget != nil && budget.Spec.Selector != nil {
+		if v, isAdopted := p.adoption(budget, budget.Spec.Selector.MatchLabels); isAdopted {
+			return v
+		}
 	}
-	least := MinAvailable(p.s)
-	if p.s.Budget == nil {
-		return &Step{Kind: Create, Why: "limit how many members a drain may take at once", Object: manifests.Budget(p.cluster, least)}
+	least := MinAvailable(p.View)
+	switch {
+	case isForeign:
+		return waitFor(NameTaken, "PodDisruptionBudget %s already exists and does not belong to this cluster: delete it, or set spec.podDisruptionBudget to false", budget.Name)
+	case budget == nil:
+		return p.unlessRefused(CreateObject{About: About{Why: "limit how many members a drain may evict at once"}, Object: manifests.Budget(p.Cluster, least)})
 	}
-	if have := p.s.Budget.Spec.MinAvailable; have == nil || have.IntValue() != least || p.s.Budget.Spec.MaxUnavailable != nil {
-		changed := p.s.Budget.DeepCopy()
-		changed.Spec.MinAvailable = manifests.Budget(p.cluster, least).Spec.MinAvailable
-		changed.Spec.MaxUnavailable = nil
-		return &Step{Kind: Change, Why: "fit the limit for drains to the number of members", From: p.s.Budget, Object: changed}
+	if have := budget.Spec.MinAvailable; have != nil && have.IntValue() == least && budget.Spec.MaxUnavailable == nil {
+		return verdict{}
 	}
-	return nil
+	changed := budget.DeepCopy()
+	changed.Spec.MinAvailable = manifests.Budget(p.Cluster, least).Spec.MinAvailable
+	changed.Spec.MaxUnavailable = nil
+	return p.unlessRefused(PatchObject{About: About{Why: "fit the limit for drains to the number of members"}, From: budget, To: changed})
 }
 
-// MinAvailable is the limit for drains that fits the snapshot. While etcd's list is
+// MinAvailable is the limit for drains that fits the view. While etcd's list is
 // not known the limit stays as it is.
-func MinAvailable(s *snapshot.Snapshot) int {
-	if s.Etcd.Membership == nil && s.Budget != nil && s.Budget.Spec.MinAvailable != nil {
-		return s.Budget.Spec.MinAvailable.IntValue()
+func MinAvailable(v *view.View) int {
+	if v.Etcd.Membership == nil && v.Budget != nil && v.Budget.Spec.MinAvailable != nil {
+		return v.Budget.Spec.MinAvailable.IntValue()
 	}
-	return manifests.MinAvailable(s.Cluster.Spec.Size, snapshot.CountVotes(s.Members()).Voters)
+	return manifests.MinAvailable(v.Cluster.Spec.Size, view.CountVotes(v.Members()).Voters)
 }
 
-// ipv6 reports whether members are reached by IPv6 only.
-func ipv6(service *corev1.Service) bool {
+// isIPv6 reports whether members are reached by IPv6 only.
+func isIPv6(service *corev1.Service) bool {
 	return service != nil && len(service.Spec.IPFamilies) == 1 && service.Spec.IPFamilies[0] == corev1.IPv6Protocol
 }

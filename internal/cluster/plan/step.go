@@ -6,113 +6,175 @@ package plan
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
-// Kind names what a step does.
-type Kind string
+// Step is one thing to do. It is data: package act carries it out and chooses nothing. It is one of the
+// structs of this file.
+type Step interface {
+	// Kind names what the step does, for logs and metrics.
+	Kind() string
+	// Describe is what logs and events report of the step.
+	Describe() About
 
-// The kinds of steps.
-const (
-	// Create creates Object. That it is there already counts as done.
-	Create Kind = "Create"
-	// Change patches From into Object, only if From is still current.
-	Change Kind = "Change"
-	// Resize changes the resources of a running pod in place.
-	Resize Kind = "Resize"
-	// Delete deletes From, only if it is still the object that was seen and,
-	// where Unchanged is set, has not changed since.
-	Delete Kind = "Delete"
-	// Record writes facts into the status that the next steps rest on.
-	Record Kind = "Record"
-	// AddMember tells etcd of a member to come.
-	AddMember Kind = "AddMember"
-	// Promote gives a learner its vote.
-	Promote Kind = "Promote"
-	// Remove takes a member out of etcd.
-	Remove Kind = "Remove"
-	// MoveLeader hands leadership to another member.
-	MoveLeader Kind = "MoveLeader"
-)
+	isStep()
+}
 
-// Step is one thing to do. It is data: package act carries it out and knows no more.
-type Step struct {
-	Kind Kind
+// About is what every step has: what logs and events report of it.
+type About struct {
+	// Member is the name of the member concerned, if any.
+	Member string
 	// Why is a sentence for logs and events.
 	Why string
-	// Event is the reason of the event that tells the user; empty for none.
+	// Event is the reason of the event that the user gets; empty for none.
 	Event string
 	// Warning marks the event as one.
 	Warning bool
+}
 
-	// Member is the name of the member concerned, if any.
-	Member string
+// Describe implements Step.
+func (a About) Describe() About { return a }
 
-	// Object is created, or is what From is changed to.
+func (About) isStep() {}
+
+// CreateObject creates an object. That it exists already counts as done.
+type CreateObject struct {
+	About
 	Object client.Object
-	// From is the object as it was seen.
-	From client.Object
-	// Unchanged makes Delete fail if From has changed since it was seen.
-	Unchanged bool
+}
 
-	// Alone is the only voter that is left, where Delete takes away another: before
-	// that it has to write down that it is alone.
-	Alone *etcd.Member
+// PatchObject changes an object from what was seen to what it shall be, only if it still is as it was seen.
+type PatchObject struct {
+	About
+	From, To client.Object
+}
 
-	// Facts are what Record writes.
-	Facts *Facts
+// ResizePod changes the resources of a running pod in place, only if the pod still is as it was seen.
+type ResizePod struct {
+	About
+	From, To *corev1.Pod
+}
 
-	// Ask is the name of the pod whose etcd is asked for a membership change.
+// DeleteObject deletes an object, only if it still is the one that was seen.
+type DeleteObject struct {
+	About
+	Object client.Object
+	// IfUnchanged demands more: that the object has not changed since it was seen.
+	IfUnchanged bool
+	// LastVoter is set where the pod of a removed member is deleted and one voter is left.
+	LastVoter *LastVoter
+	// Grace is how long a pod has to end; zero leaves that to the pod.
+	Grace time.Duration
+}
+
+// LastVoter is the only voter that is left after a removal. It has to commit an entry to its log before the
+// removed member is deleted: up to 3.6 etcd keeps only in memory that the removal was agreed, until the next
+// entry. Killed before that, it would wait for the vote of the removed member for ever.
+type LastVoter struct {
+	// Ask is the name of its pod.
+	Ask  string
+	Self etcd.Member
+}
+
+// RecordStatus writes the whole status, which the next steps rest on, onto the object as it was seen.
+type RecordStatus struct {
+	About
+	Status v1beta2.ClusterStatus
+}
+
+// AddMember adds a member to etcd's list, which its pod joins as later.
+type AddMember struct {
+	About
+	// Ask is the name of the pod whose etcd is asked.
 	Ask string
-	// MemberID is the member that is promoted, removed or made leader.
-	MemberID uint64
 	// PeerURL is where the new member will be.
 	PeerURL string
 	// Learner adds the member without a vote.
 	Learner bool
-
-	// Beside are steps of which none depends on another, or on this one: all can be taken
-	// before the next look. If only some of them are, the next look asks for the others.
-	Beside []*Step
 }
 
-// Facts are parts of the status that steps depend on. They are written in a step of
-// their own, and only onto the object as it was seen.
-type Facts struct {
-	Bootstrap *v1beta2.BootstrapStatus
-	ClusterID string
-	// Again is the cluster that the object stands for again.
-	Again *v1beta2.PreviousCluster
+// PromoteMember gives a learner its vote.
+type PromoteMember struct {
+	About
+	Ask string
+	ID  uint64
 }
 
-// Wait is a reason for not doing more.
-type Wait struct {
-	Reason Reason
-	// Message tells the user what is waited for, or what to change.
-	Message string
+// RemoveMember takes a member off etcd's list.
+type RemoveMember struct {
+	About
+	Ask string
+	ID  uint64
 }
 
-// Plan is what to do now.
-type Plan struct {
-	// Step is nil when there is nothing to do now.
-	Step *Step
-	// Waits say why no more is done, most important first. Without a step
-	// and without waits the cluster is as it should be.
-	Waits []Wait
-	// LookAgain is when to look again without an event; zero leaves that to
-	// the health check.
-	LookAgain time.Duration
+// MoveLeader transfers leadership from the member that is asked to another.
+type MoveLeader struct {
+	About
+	Ask string
+	To  uint64
 }
 
-// Is reports whether the plan waits for this reason.
-func (p *Plan) Is(r Reason) bool {
-	for _, w := range p.Waits {
-		if w.Reason == r {
-			return true
-		}
-	}
-	return false
+// Defragment defragments the database of the member whose pod this is, with a note on the pod before and after.
+type Defragment struct {
+	About
+	From *corev1.Pod
+	// Begun and Done are the notes.
+	Begun, Done manifests.Defragmentation
 }
+
+// Compact drops the history of keys before a revision, and writes down that it was dropped.
+type Compact struct {
+	About
+	Ask      string
+	Revision int64
+	// Status is what is written.
+	Status v1beta2.ClusterStatus
+}
+
+// DisarmAlarm disarms the alarm NOSPACE of a member.
+type DisarmAlarm struct {
+	About
+	Ask string
+	ID  uint64
+}
+
+// Kind implements Step.
+func (Compact) Kind() string { return "Compact" }
+
+// Kind implements Step.
+func (DisarmAlarm) Kind() string { return "DisarmAlarm" }
+
+// Kind implements Step.
+func (Defragment) Kind() string { return "Defragment" }
+
+// Kind implements Step.
+func (CreateObject) Kind() string { return "Create" }
+
+// Kind implements Step.
+func (PatchObject) Kind() string { return "Change" }
+
+// Kind implements Step.
+func (ResizePod) Kind() string { return "Resize" }
+
+// Kind implements Step.
+func (DeleteObject) Kind() string { return "Delete" }
+
+// Kind implements Step.
+func (RecordStatus) Kind() string { return "Record" }
+
+// Kind implements Step.
+func (AddMember) Kind() string { return "AddMember" }
+
+// Kind implements Step.
+func (PromoteMember) Kind() string { return "Promote" }
+
+// Kind implements Step.
+func (RemoveMember) Kind() string { return "Remove" }
+
+// Kind implements Step.
+func (MoveLeader) Kind() string { return "MoveLeader" }

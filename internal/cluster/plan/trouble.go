@@ -8,51 +8,70 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/membergate"
 )
 
 // trouble says what keeps a pod from running; nil when nothing is known to.
 func trouble(pod *corev1.Pod) *Wait {
+	if isRejected(pod) {
+		return rejection(pod)
+	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			return &Wait{PodUnschedulable, fmt.Sprintf("pod %s has no node: %s", pod.Name, c.Message)}
+			return &Wait{PodUnschedulable, fmt.Sprintf("Pod %s has no node: %s", pod.Name, c.Message)}
 		}
 	}
 	statuses := append(append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...), pod.Status.ContainerStatuses...)
 	for i := range statuses {
-		if w := containerTrouble(pod.Name, &statuses[i]); w != nil {
+		if w := containerTrouble(pod, &statuses[i]); w != nil {
 			return w
 		}
 	}
 	return nil
 }
 
-func containerTrouble(pod string, s *corev1.ContainerStatus) *Wait {
-	waiting := s.State.Waiting
+func containerTrouble(p *corev1.Pod, s *corev1.ContainerStatus) *Wait {
+	pod, waiting := p.Name, s.State.Waiting
 	if waiting == nil {
 		return nil
 	}
 	switch waiting.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull":
-		return &Wait{ImageNotAvailable, fmt.Sprintf("pod %s cannot get image %s: %s", pod, s.Image, oneLine(waiting.Message))}
+		if seen := p.Status.ObservedGeneration; seen != 0 && seen < p.Generation { // it is about the image that the pod had before
+			return &Wait{ImageNotAvailable, fmt.Sprintf("Pod %s did not get its image, and has been given another one", pod)}
+		}
+		return &Wait{ImageNotAvailable, fmt.Sprintf("Pod %s cannot get image %s: %s", pod, imageOf(p, s), oneLine(waiting.Message))}
 	case crashLoop:
 		if s.Name == manifests.ContainerFetch || s.Name == manifests.ContainerRestore {
-			return &Wait{RestoreFailing, fmt.Sprintf("container %s of pod %s fails, and is tried again: %s", s.Name, pod, lastWords(s))}
+			return &Wait{RestoreFailing, fmt.Sprintf("Container %s of pod %s fails and is retried: %s", s.Name, pod, lastWords(s))}
 		}
-		return &Wait{MemberCrashing, fmt.Sprintf("container %s of pod %s keeps exiting: %s", s.Name, pod, lastWords(s))}
+		if wasKilledForMemory(s) {
+			return &Wait{MemberCrashing, fmt.Sprintf("Container %s of pod %s is killed each time because it needs more memory than it may use: raise spec.pod.resources.limits.memory", s.Name, pod)}
+		}
+		return &Wait{MemberCrashing, fmt.Sprintf("Container %s of pod %s keeps exiting: %s", s.Name, pod, lastWords(s))}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-		return &Wait{ContainerNotStarting, fmt.Sprintf("container %s of pod %s cannot start: %s", s.Name, pod, oneLine(waiting.Message))}
+		return &Wait{ContainerNotStarting, fmt.Sprintf("Container %s of pod %s cannot start: %s", s.Name, pod, oneLine(waiting.Message))}
 	}
 	return nil
 }
 
-// lastWords is what a container said before it exited.
+// imageOf is the image that a container waits for. Its status names the image that it ran last.
+func imageOf(pod *corev1.Pod, s *corev1.ContainerStatus) string {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if c.Name == s.Name {
+			return c.Image
+		}
+	}
+	return s.Image
+}
+
+// lastWords is what a container reported before it exited.
 func lastWords(s *corev1.ContainerStatus) string {
 	t := s.LastTerminationState.Terminated
 	if t == nil {
@@ -85,7 +104,7 @@ func etcdStatus(pod *corev1.Pod) *corev1.ContainerStatus {
 	return nil
 }
 
-// crashLoop is what Kubernetes says of a container that it starts again only after a pause, since it exits each time.
+// crashLoop is what Kubernetes reports of a container that it restarts only after a back-off, since it exits each time.
 const crashLoop = "CrashLoopBackOff"
 
 // crashes counts how often etcd has exited since it last served; zero while it runs, or is about to. Kubernetes counts
@@ -108,15 +127,15 @@ func crashes(pod *corev1.Pod) int32 {
 
 // noteRestarts writes onto a pod how often its etcd had been restarted when it was last seen well. Where an older
 // version of the operator has not, it is counted from the first look on.
-func noteRestarts(m *snapshot.Member, changed *corev1.Pod) {
+func noteRestarts(m *view.Member, changed *corev1.Pod) {
 	_, noted := changed.Annotations[manifests.AnnotationRestarts]
 	s := etcdStatus(m.Pod)
 	switch {
 	case !m.HasStarted() || (noted && (s == nil || !m.IsHealthy())):
 	case s == nil:
-		setAnnotation(changed, manifests.AnnotationRestarts, "0")
+		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, manifests.AnnotationRestarts, "0")
 	default:
-		setAnnotation(changed, manifests.AnnotationRestarts, strconv.Itoa(int(s.RestartCount)))
+		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, manifests.AnnotationRestarts, strconv.Itoa(int(s.RestartCount)))
 	}
 }
 
@@ -137,122 +156,4 @@ func lostData(pod *corev1.Pod) bool {
 // evicted, its node was shut down, or it is of the kind that is not restarted.
 func isFinished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
-}
-
-// gone says why a member will not come back with its data; empty while it may.
-// It rests on what Kubernetes knows for a fact, never on a member merely not answering.
-func (p *planner) gone(m *snapshot.Member) string {
-	if m.InEtcd != nil && !m.HasStarted() && m.Pod == nil {
-		return "" // it has not been started yet
-	}
-	if why := lostVolume(m.Claim); why != "" {
-		return why
-	}
-	switch pod, claim := m.Pod, m.Claim; {
-	case pod == nil && claim == nil:
-		return "its pod is gone, and its data with it"
-	case pod == nil:
-		return ""
-	case lostData(pod):
-		return "its data directory is empty"
-	case claim == nil && pod.DeletionTimestamp != nil:
-		return "its pod is being deleted, and its data with it"
-	case claim == nil && isFinished(pod):
-		return fmt.Sprintf("its pod has ended (%s) and is not restarted", strings.TrimSpace(string(pod.Status.Phase)+" "+pod.Status.Reason))
-	}
-	return p.givenUp(m)
-}
-
-func lostVolume(claim *corev1.PersistentVolumeClaim) string {
-	switch {
-	case claim == nil:
-		return ""
-	case claim.Status.Phase == corev1.ClaimLost:
-		return "its volume is lost"
-	case claim.DeletionTimestamp != nil:
-		return "its volume is being deleted"
-	}
-	return ""
-}
-
-// givenUp says why a member that has its data is not waited for any longer.
-func (p *planner) givenUp(m *snapshot.Member) string {
-	if away := p.nodeAway(m); away > p.patience(m) {
-		return fmt.Sprintf("its node %s is gone or has been unreachable for %s", m.Pod.Spec.NodeName, away.Round(time.Second))
-	}
-	if n := crashes(m.Pod); n >= crashesOfAChange || (n >= crashesUntilReplaced && p.othersRunTheSame(m)) {
-		return fmt.Sprintf("it has crashed %d times in a row: %s", n, lastWords(etcdStatus(m.Pod)))
-	}
-	return ""
-}
-
-// nodeAway is for how long the member's node has not been heard of. A node that
-// has been deleted is away for ever.
-func (p *planner) nodeAway(m *snapshot.Member) time.Duration {
-	const forEver = time.Duration(1<<63 - 1)
-	if p.s.Nodes == nil || m.Pod == nil || m.Pod.Spec.NodeName == "" || m.IsHealthy() {
-		// That a member serves is fresher news than that its node does not
-		// report: after a power cut etcd is back before the node is Ready.
-		return 0
-	}
-	node, known := p.s.Nodes[m.Pod.Spec.NodeName]
-	switch {
-	case !known || node.Ready:
-		return 0
-	case !node.Exists:
-		return forEver
-	}
-	return p.s.Now.Sub(node.Since)
-}
-
-func (p *planner) patience(m *snapshot.Member) time.Duration {
-	patience := time.Duration(60) * time.Second
-	if s := p.cluster.Spec.NodeLostToleranceSeconds; s != nil {
-		return time.Duration(*s) * time.Second
-	}
-	if m.Claim != nil {
-		return volumePatience
-	}
-	return patience
-}
-
-// othersRunTheSame reports whether a healthy member runs with the same image and the
-// same spec. If none does, the fault may lie in the change being rolled out, and
-// a replacement would crash as well.
-func (p *planner) othersRunTheSame(m *snapshot.Member) bool {
-	for _, o := range p.members {
-		if o.Name != m.Name && o.IsVoter() && o.IsHealthy() && o.Pod != nil &&
-			manifests.PodImage(o.Pod) == manifests.PodImage(m.Pod) &&
-			o.Pod.Annotations[manifests.AnnotationPolicy] == m.Pod.Annotations[manifests.AnnotationPolicy] {
-			return true
-		}
-	}
-	return false
-}
-
-// againWhileStarting asks for another look soon at a pod in which etcd is about to
-// start or was started a moment ago: etcd has no event for "I listen now". Before the
-// pod has an address Kubernetes sends events; long after it the health check is enough.
-func (p *planner) againWhileStarting(pod *corev1.Pod) {
-	const moment = 30 * time.Second
-	if pod.Status.PodIP == "" {
-		return
-	}
-	var since time.Time
-	if pod.Status.StartTime != nil {
-		since = pod.Status.StartTime.Time
-	}
-	if s := etcdStatus(pod); s != nil {
-		switch {
-		case s.State.Running != nil:
-			since = s.State.Running.StartedAt.Time
-		case s.State.Terminated != nil:
-			since = s.State.Terminated.FinishedAt.Time
-		case s.LastTerminationState.Terminated != nil:
-			since = s.LastTerminationState.Terminated.FinishedAt.Time
-		}
-	}
-	if p.s.Now.Sub(since) < moment {
-		p.again(soon)
-	}
 }

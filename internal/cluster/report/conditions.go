@@ -10,15 +10,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/drift"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 )
 
 // wanted are the conditions that hold, without their times. Those of the original are
 // there while they are true, as its users expect. Ready is always there; Reconciling
 // and Stalled only while true, as kstatus has it.
-func wanted(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan, members []snapshot.Member) []v1beta2.ClusterCondition {
+func wanted(status *v1beta2.ClusterStatus, v *view.View, p *plan.Plan, members []view.Member) []v1beta2.ClusterCondition {
 	var list []v1beta2.ClusterCondition
 	add := func(t v1beta2.ClusterConditionType, yes bool, reason, message string) {
 		c := v1beta2.ClusterCondition{Type: t, Status: corev1.ConditionFalse, Reason: reason, Message: message}
@@ -27,22 +28,28 @@ func wanted(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan, m
 		}
 		list = append(list, c)
 	}
-	votes := snapshot.CountVotes(members)
-	available := s.Etcd.Membership != nil && votes.HasQuorum()
-	ready, reason, message := isAsAskedFor(s, p, members)
+	votes := view.CountVotes(members)
+	available := (v.Etcd.Membership != nil && votes.HasQuorum()) || isAvailableBefore(v)
+	ready, reason, message := isAsSpecified(v, p, members)
 
 	add(v1beta2.ClusterConditionReady, ready, reason, message)
 	if available {
 		add(v1beta2.ClusterConditionAvailable, true, "Cluster available", "")
 	}
-	if direction := scaling(s, members); direction != "" {
-		add(v1beta2.ClusterConditionScaling, true, direction, fmt.Sprintf("Current cluster size: %d, desired cluster size: %d", inEtcd(members), s.Cluster.Spec.Size))
+	if direction := scaling(v, members); direction != "" {
+		add(v1beta2.ClusterConditionScaling, true, direction, fmt.Sprintf("Current cluster size: %d, desired cluster size: %d", inEtcd(members), v.Cluster.Spec.Size))
 	}
-	if isUpgrading(status, s, p) {
+	if isUpgrading(status, v, p) {
 		add(v1beta2.ClusterConditionUpgrading, true, "Cluster upgrading", "upgrading to "+status.TargetVersion)
 	}
-	if status.ClusterID != "" && (!available || votes.Healthy < votes.Voters) {
+	if status.QuorumLostSince != nil {
 		add(v1beta2.ClusterConditionRecovering, true, "Recovering", message)
+	}
+	if reason, message := certificateProblem(v); reason != "" {
+		add(v1beta2.ClusterConditionCertificateProblem, true, reason, message)
+	}
+	if reason, message := storageLow(v, members); reason != "" {
+		add(v1beta2.ClusterConditionStorageLow, true, reason, message)
 	}
 	if stalled := firstThatNeedsUser(p); stalled != nil {
 		add(v1beta2.ClusterConditionStalled, true, string(stalled.Reason), stalled.Message)
@@ -53,21 +60,21 @@ func wanted(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan, m
 }
 
 // scaling says which way the number of members goes; empty while it is right.
-func scaling(s *snapshot.Snapshot, members []snapshot.Member) string {
+func scaling(v *view.View, members []view.Member) string {
 	switch count := inEtcd(members); {
-	case count == 0 || s.Cluster.Spec.Paused || count == s.Cluster.Spec.Size:
+	case count == 0 || v.Cluster.Spec.Paused || count == v.Cluster.Spec.Size:
 		return ""
-	case count < s.Cluster.Spec.Size:
+	case count < v.Cluster.Spec.Size:
 		return "Scaling up"
 	}
 	return "Scaling down"
 }
 
-func isUpgrading(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan) bool {
-	return status.TargetVersion != "" && !s.Cluster.Spec.Paused && !p.Is(plan.DowngradeRefused) && !p.Is(plan.MinorVersionSkipped)
+func isUpgrading(status *v1beta2.ClusterStatus, v *view.View, p *plan.Plan) bool {
+	return status.TargetVersion != "" && !v.Cluster.Spec.Paused && !p.Is(plan.DowngradeRefused) && !p.Is(plan.MinorVersionSkipped)
 }
 
-func inEtcd(members []snapshot.Member) int {
+func inEtcd(members []view.Member) int {
 	n := 0
 	for _, m := range members {
 		if m.InEtcd != nil {
@@ -86,35 +93,43 @@ func firstThatNeedsUser(p *plan.Plan) *plan.Wait {
 	return nil
 }
 
-// isAsAskedFor reports whether the cluster is what the spec says, and if not, the
+// isAsSpecified reports whether the cluster is what the spec says, and if not, the
 // first reason why.
-func isAsAskedFor(s *snapshot.Snapshot, p *plan.Plan, members []snapshot.Member) (ready bool, reason, message string) {
-	votes := snapshot.CountVotes(members)
-	size := s.Cluster.Spec.Size
-	if len(p.Waits) > 0 && !(p.Is(plan.Paused) && votes.Healthy == size && votes.Voters == size && runsAsAskedFor(s, members)) {
+func isAsSpecified(v *view.View, p *plan.Plan, members []view.Member) (ready bool, reason, message string) {
+	votes := view.CountVotes(members)
+	size := v.Cluster.Spec.Size
+	if len(p.Waits) > 0 && !(p.Is(plan.Paused) && votes.Healthy == size && votes.Voters == size && runsAsSpecified(v, members)) {
 		return false, string(p.Waits[0].Reason), p.Waits[0].Message
 	}
 	if p.Step != nil && !isHousekeeping(p.Step) {
-		return false, "Working", p.Step.Why
+		return false, "Working", p.Step.Describe().Why
 	}
 	if votes.Voters != size || votes.Healthy != size {
 		return false, "Working", fmt.Sprintf("%d of %d members are healthy", votes.Healthy, size)
 	}
-	return true, "AsSpecified", fmt.Sprintf("%d members of version %s are healthy", size, manifests.Version(s.Cluster))
+	message = fmt.Sprintf("%d members of version %s are healthy", size, manifests.Version(v.Cluster))
+	if hint := blockedDrain(v, members); hint != "" {
+		message += drainSeparator + hint
+	}
+	return true, asSpecified, message
 }
 
-// runsAsAskedFor reports whether every member's pod is what the spec says.
-func runsAsAskedFor(s *snapshot.Snapshot, members []snapshot.Member) bool {
-	return !slices.ContainsFunc(members, func(m snapshot.Member) bool {
-		return m.Pod != nil && (manifests.NeedsImage(s.Cluster, m.Pod) || manifests.NeedsReplacing(s.Cluster, m.Pod) || manifests.NeedsResources(s.Cluster, m.Pod))
+// asSpecified is the reason of Ready of a cluster that is what the spec says.
+const asSpecified = "AsSpecified"
+
+// runsAsSpecified reports whether every member's pod is what the spec says.
+func runsAsSpecified(v *view.View, members []view.Member) bool {
+	return !slices.ContainsFunc(members, func(m view.Member) bool {
+		return m.Pod != nil && (drift.NeedsImage(v.Cluster, m.Pod) || drift.NeedsReplacing(v.Cluster, m.Pod) || drift.NeedsResources(v.Cluster, m.Pod))
 	})
 }
 
 // isHousekeeping are steps that a cluster does not become unready for.
-func isHousekeeping(step *plan.Step) bool {
-	switch step.Kind {
-	case plan.Change, plan.Create:
-		return step.Event == "" && step.Member == ""
+func isHousekeeping(step plan.Step) bool {
+	switch step.(type) {
+	case plan.PatchObject, plan.CreateObject:
+		about := step.Describe()
+		return about.Event == "" && about.Member == ""
 	}
 	return false
 }

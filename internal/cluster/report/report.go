@@ -1,9 +1,9 @@
 // Copyright 2026 The etcd-operator Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report computes the status of an EtcdCluster from a snapshot and the plan
-// that was made of it. It is pure: the same view gives the same status, so that a
-// cluster at rest is never written.
+// Package report computes the status of an EtcdCluster from a view and the plan
+// that was made of it, and the events that tell of both. It is pure: the same view gives the same status, so
+// that a cluster in steady state is never written.
 package report
 
 import (
@@ -21,66 +21,84 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcdversion"
 )
 
 // Status is the new status of the cluster.
-func Status(s *snapshot.Snapshot, p *plan.Plan) v1beta2.ClusterStatus {
-	status := *s.Cluster.Status.DeepCopy()
-	members := s.Members()
+func Status(v *view.View, p *plan.Plan) v1beta2.ClusterStatus {
+	status := *v.Cluster.Status.DeepCopy()
+	members := v.Members()
 
 	if status.Bootstrap == nil && status.Phase == v1beta2.ClusterPhaseNone {
 		// Nobody has worked on this object. From here on its phase is ours, and
 		// is no sign of a cluster that another operator made and that was lost.
 		status.Bootstrap = &v1beta2.BootstrapStatus{}
 	}
-	status.ObservedGeneration = s.Cluster.Generation
-	status.ControlPaused = s.Cluster.Spec.Paused
-	status.ServiceName = manifests.ClientServiceName(s.Cluster)
+	status.ObservedGeneration = v.Cluster.Generation
+	status.ControlPaused = v.Cluster.Spec.Paused
+	status.ServiceName = manifests.ClientServiceName(v.Cluster)
 	status.ClientPort = manifests.ClientPort
-	status.Selector = labels.SelectorFromSet(manifests.ClusterLabels(s.Cluster.Name)).String()
+	status.Selector = labels.SelectorFromSet(manifests.ClusterLabels(v.Cluster.Name)).String()
 	status.MinAvailable = 0
-	if manifests.WantsBudget(s.Cluster) {
-		status.MinAvailable = plan.MinAvailable(s)
+	if manifests.WantsBudget(v.Cluster) {
+		status.MinAvailable = plan.MinAvailable(v)
 	}
-	countMembers(&status, s, members)
-	versions(&status, s, members)
-	status.QuorumLostSince = quorumLostSince(s, p)
-	status.Phase, status.Reason = phase(s, p)
-	status.Conditions = conditions(&status, s, p, members)
+	countMembers(&status, v, members)
+	versions(&status, v, members)
+	status.TLS = plan.TLSProgress(v)
+	status.QuorumLostSince = quorumLostSince(v, p)
+	status.Phase, status.Reason = phase(v, p)
+	status.Conditions = conditions(&status, v, p, members)
 	return status
 }
 
 // quorumLostSince is when it was first seen that too few members answer. How long the
 // operator is patient is counted from there, also by one that is started later.
-func quorumLostSince(s *snapshot.Snapshot, p *plan.Plan) *metav1.Time {
+func quorumLostSince(v *view.View, p *plan.Plan) *metav1.Time {
 	switch {
-	case s.Etcd.Membership != nil || p.Is(plan.NoLeader):
+	case v.Recovery.Restore != nil && v.Recovery.Restore.Status.CompletionTime == nil:
+		// As long as this is there the restore is looked for, and withdrawn when the majority is back.
+		return v.Cluster.Status.QuorumLostSince
+	case v.Etcd.Membership != nil || p.Is(plan.NoLeader) || p.Is(plan.OperatorBlind):
 		return nil
-	case s.Cluster.Status.QuorumLostSince == nil && (p.Is(plan.QuorumLost) || p.Is(plan.AllDataLost)):
-		return ptr.To(metav1.NewTime(s.Now.Truncate(time.Second)))
+	case v.Cluster.Status.QuorumLostSince == nil && (p.Is(plan.QuorumLost) || p.Is(plan.AllDataLost)):
+		return ptr.To(metav1.NewTime(v.Now.Truncate(time.Second)))
 	}
-	return s.Cluster.Status.QuorumLostSince
+	return v.Cluster.Status.QuorumLostSince
 }
 
-func countMembers(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, members []snapshot.Member) {
-	status.Size, status.Members = 0, v1beta2.MembersStatus{}
+func countMembers(status *v1beta2.ClusterStatus, v *view.View, members []view.Member) {
+	status.Replicas, status.Members = 0, v1beta2.MembersStatus{}
 	for _, m := range members {
-		if m.Pod == nil || m.IsTerminating() || m.Pod.Status.Phase != corev1.PodRunning {
+		if m.Pod == nil || m.IsTerminating() {
 			continue
 		}
-		status.Size++
-		if snapshot.IsReady(m.Pod) {
+		if m.Pod.Status.Phase != corev1.PodRunning {
+			if v.Etcd.Membership != nil && m.InEtcd == nil {
+				// Nothing else remembers this pod, and without its labels it can be found by its name alone.
+				status.Members.Unready = append(status.Members.Unready, m.Name)
+			}
+			continue
+		}
+		status.Replicas++
+		if view.IsReady(m.Pod) {
 			status.Members.Ready = append(status.Members.Ready, m.Name)
 		} else {
 			status.Members.Unready = append(status.Members.Unready, m.Name)
 		}
 	}
-	status.Replicas = int32(status.Size)
+	for _, pod := range servingBefore(v) {
+		status.Replicas++
+		if view.IsReady(pod) {
+			status.Members.Ready = append(status.Members.Ready, pod.Name)
+		} else {
+			status.Members.Unready = append(status.Members.Unready, pod.Name)
+		}
+	}
 	status.ReadyReplicas = int32(len(status.Members.Ready))
-	if s.Etcd.Membership == nil && len(status.MemberStatuses) > 0 {
-		// Without quorum the list of members is what was last agreed;
+	if v.Etcd.Membership == nil {
+		// Without quorum the members, and their number, are what was last agreed;
 		// how each of them is, is known all the same.
 		for i := range status.MemberStatuses {
 			refreshKnown(&status.MemberStatuses[i], members)
@@ -94,9 +112,10 @@ func countMembers(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, members [
 			status.MemberStatuses = append(status.MemberStatuses, memberStatus(m, previous))
 		}
 	}
+	status.Size = len(status.MemberStatuses)
 }
 
-func refreshKnown(known *v1beta2.MemberStatus, members []snapshot.Member) {
+func refreshKnown(known *v1beta2.MemberStatus, members []view.Member) {
 	known.Healthy, known.Message = false, "no pod"
 	for _, m := range members {
 		if m.Name != known.Name || m.Pod == nil {
@@ -104,7 +123,7 @@ func refreshKnown(known *v1beta2.MemberStatus, members []snapshot.Member) {
 		}
 		known.Node, known.Message = m.Pod.Spec.NodeName, "does not answer"
 		if m.Status != nil {
-			known.Message = "answers, but has no quorum behind it"
+			known.Message = "answers, but there is no quorum"
 		}
 	}
 	if known.Role == v1beta2.MemberRoleLeader {
@@ -112,7 +131,7 @@ func refreshKnown(known *v1beta2.MemberStatus, members []snapshot.Member) {
 	}
 }
 
-func memberStatus(m snapshot.Member, previous []v1beta2.MemberStatus) v1beta2.MemberStatus {
+func memberStatus(m view.Member, previous []v1beta2.MemberStatus) v1beta2.MemberStatus {
 	out := v1beta2.MemberStatus{Name: m.Name, ID: plan.FormatID(m.InEtcd.ID), Healthy: m.IsHealthy(), Role: v1beta2.MemberRoleVoter}
 	switch {
 	case !m.HasStarted():
@@ -166,50 +185,50 @@ func roughly(bytes int64, shown *resource.Quantity) *resource.Quantity {
 
 // versions: the current one is the lowest that runs, the target is set while members
 // still have to get there.
-func versions(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, members []snapshot.Member) {
+func versions(status *v1beta2.ClusterStatus, v *view.View, members []view.Member) {
 	var lowest *etcdversion.Version
 	for _, m := range members {
 		if m.Status == nil || m.InEtcd == nil {
 			continue
 		}
-		if v, err := etcdversion.Parse(m.Status.Version); err == nil && (lowest == nil || v.Compare(*lowest) < 0) {
-			lowest = &v
+		if running, err := etcdversion.Parse(m.Status.Version); err == nil && (lowest == nil || running.Compare(*lowest) < 0) {
+			lowest = &running
 		}
 	}
 	if lowest != nil {
 		status.CurrentVersion = lowest.String()
 	}
 	status.TargetVersion = ""
-	target := manifests.Version(s.Cluster)
-	if v, err := etcdversion.Parse(target); status.CurrentVersion != "" && (err != nil || v.String() != status.CurrentVersion) {
+	target := manifests.Version(v.Cluster)
+	if wanted, err := etcdversion.Parse(target); status.CurrentVersion != "" && (err != nil || wanted.String() != status.CurrentVersion) {
 		status.TargetVersion = target
 	}
 }
 
-func phase(s *snapshot.Snapshot, p *plan.Plan) (v1beta2.ClusterPhase, string) {
+func phase(v *view.View, p *plan.Plan) (v1beta2.ClusterPhase, string) {
 	for _, w := range p.Waits {
-		if w.Reason.IsFailure() && !(w.Reason == plan.NameTaken && s.Cluster.Status.ClusterID != "") {
+		if w.Reason.IsFailure() && !(w.Reason == plan.NameTaken && v.Cluster.Status.ClusterID != "") {
 			return v1beta2.ClusterPhaseFailed, fmt.Sprintf("%s: %s", w.Reason, w.Message)
 		}
 	}
-	if p.Is(plan.Paused) && s.Cluster.Status.Phase != v1beta2.ClusterPhaseNone {
-		return s.Cluster.Status.Phase, s.Cluster.Status.Reason
+	if p.Is(plan.Paused) && v.Cluster.Status.Phase != v1beta2.ClusterPhaseNone {
+		return v.Cluster.Status.Phase, v.Cluster.Status.Reason
 	}
-	if s.Cluster.Status.ClusterID == "" {
+	if v.Cluster.Status.ClusterID == "" && !isServedBefore(v) {
 		return v1beta2.ClusterPhaseCreating, ""
 	}
 	return v1beta2.ClusterPhaseRunning, ""
 }
 
 // conditions keeps the time of those that did not change.
-func conditions(status *v1beta2.ClusterStatus, s *snapshot.Snapshot, p *plan.Plan, members []snapshot.Member) []v1beta2.ClusterCondition {
-	now := s.Now.UTC().Format(time.RFC3339)
+func conditions(status *v1beta2.ClusterStatus, v *view.View, p *plan.Plan, members []view.Member) []v1beta2.ClusterCondition {
+	now := v.Now.UTC().Format(time.RFC3339)
 	var list []v1beta2.ClusterCondition
-	for _, c := range wanted(status, s, p, members) {
+	for _, c := range wanted(status, v, p, members) {
 		c.LastUpdateTime, c.LastTransitionTime = now, now
-		i := slices.IndexFunc(s.Cluster.Status.Conditions, func(o v1beta2.ClusterCondition) bool { return o.Type == c.Type })
+		i := slices.IndexFunc(v.Cluster.Status.Conditions, func(o v1beta2.ClusterCondition) bool { return o.Type == c.Type })
 		if i >= 0 {
-			old := s.Cluster.Status.Conditions[i]
+			old := v.Cluster.Status.Conditions[i]
 			if old.Status == c.Status {
 				c.LastTransitionTime = old.LastTransitionTime
 			}

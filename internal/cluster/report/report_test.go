@@ -14,12 +14,12 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/report"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/snapshot"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
 
 // The patience with members that are missing is counted from the first look that missed
-// them, by whatever operator, and begins anew when they were back.
+// them, by whatever operator, and starts again when they were back.
 func TestSinceWhenTheQuorumIsLost(t *testing.T) {
 	noon := time.Date(2026, 11, 15, 12, 0, 0, 300, time.UTC)
 	earlier := &metav1.Time{Time: noon.Add(-time.Minute)}
@@ -40,7 +40,7 @@ func TestSinceWhenTheQuorumIsLost(t *testing.T) {
 		"a wait that has nothing to do with it": {wait: plan.StepFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &snapshot.Snapshot{Now: noon, Cluster: &v1beta2.EtcdCluster{}, Etcd: snapshot.Etcd{Membership: tc.list}}
+			s := &view.View{Now: noon, Cluster: &v1beta2.EtcdCluster{}, Etcd: view.Etcd{Membership: tc.list}}
 			s.Cluster.Status.QuorumLostSince = tc.before
 			p := &plan.Plan{}
 			if tc.wait != "" {
@@ -56,18 +56,18 @@ func TestSinceWhenTheQuorumIsLost(t *testing.T) {
 
 func at(t time.Time) *time.Time { return &t }
 
-// one is the snapshot of a cluster of one healthy member whose pod was made for the version.
-func one(version string) *snapshot.Snapshot {
+// one is the view of a cluster of one healthy member whose pod was made for the version.
+func one(version string) *view.View {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns"}, Spec: v1beta2.ClusterSpec{Size: 1, Version: version}, Status: v1beta2.ClusterStatus{ClusterID: "c1"}}
 	pod := manifests.MemberPod(c, manifests.Start{Member: "c-a", HelperImage: "operator"})
 	pod.Status.Phase = corev1.PodRunning
-	return &snapshot.Snapshot{Cluster: c, Pods: []corev1.Pod{*pod}, Etcd: snapshot.Etcd{
+	return &view.View{Cluster: c, Pods: []corev1.Pod{*pod}, Etcd: view.Etcd{
 		Membership: &etcd.Membership{ClusterID: 0xc1, Members: []etcd.Member{{ID: 1, Name: "c-a", PeerURLs: []string{"http://c-a.c.ns.svc:2380"}}}},
 		Status:     map[string]etcd.Status{"c-a": {ClusterID: 0xc1, MemberID: 1, Leader: 1, Version: "3.5.35"}},
 	}}
 }
 
-func ready(t *testing.T, s *snapshot.Snapshot, waits ...plan.Wait) string {
+func ready(t *testing.T, s *view.View, waits ...plan.Wait) string {
 	t.Helper()
 	for _, c := range report.Status(s, &plan.Plan{Waits: waits}).Conditions {
 		if c.Type == v1beta2.ClusterConditionReady {
@@ -108,5 +108,35 @@ func TestANameThatIsTakenIsNoFailureOfAClusterThatServes(t *testing.T) {
 	s.Cluster.Status.ClusterID = ""
 	if got := report.Status(s, taken).Phase; got != v1beta2.ClusterPhaseFailed {
 		t.Errorf("before there is a cluster, phase is %s", got)
+	}
+}
+
+// As its documentation says: the members of etcd, whether their pods run or not. Without a quorum it stays what was last agreed.
+func TestSizeIsTheNumberOfMembersInEtcd(t *testing.T) {
+	known := func(v *view.View) {
+		v.Cluster.Status.Size, v.Cluster.Status.MemberStatuses = 3, []v1beta2.MemberStatus{{Name: "c-a"}, {Name: "c-b"}, {Name: "c-c"}}
+	}
+	for name, tc := range map[string]struct {
+		change   func(*view.View)
+		size     int
+		replicas int32
+	}{
+		"one member that runs": {func(*view.View) {}, 1, 1},
+		"its pod is lost":      {func(v *view.View) { v.Pods = nil }, 1, 0},
+		"another has been added and has no pod yet": {func(v *view.View) {
+			v.Etcd.Membership.Members = append(v.Etcd.Membership.Members, etcd.Member{ID: 2, PeerURLs: []string{"http://c-b.c.ns.svc:2380"}})
+		}, 2, 1},
+		"a pod that etcd does not know": {func(v *view.View) { v.Etcd.Membership.Members = nil }, 0, 1},
+		"no quorum":                     {func(v *view.View) { known(v); v.Etcd.Membership = nil }, 3, 1},
+		"no quorum, at the takeover":    {func(v *view.View) { v.Cluster.Status.Size = 3; v.Etcd.Membership = nil }, 3, 1},
+		"before there is a cluster":     {func(v *view.View) { v.Etcd, v.Pods = view.Etcd{}, nil }, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := one("3.5.35")
+			tc.change(v)
+			if got := report.Status(v, &plan.Plan{}); got.Size != tc.size || got.Replicas != tc.replicas {
+				t.Errorf("size is %d and replicas %d, want %d and %d", got.Size, got.Replicas, tc.size, tc.replicas)
+			}
+		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Clone copies a universe in which nothing is on its way, into another time. It
 // returns which process and which directory became which.
 func (u *Universe) Clone(loop *clock.Loop, random *rand.Rand, dirs map[*Dir]*Dir) (*Universe, map[*Process]*Process) {
-	next := &Universe{Loop: loop, Rand: random}
+	next := &Universe{Loop: loop, Rand: random, Full: u.Full, InUse: u.InUse, OldHistory: u.OldHistory, Compacted: u.Compacted}
 	became := map[*Process]*Process{}
 	for _, p := range u.processes {
 		c := &Process{

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// start runs member i, which is told of n members.
+// start runs member i, which is started with a list of n members.
 func (c *cluster) start(i int, dir *etcdmodel.Dir, n int, fresh bool) *etcdmodel.Process {
 	flags := etcdmodel.Flags{Name: fmt.Sprintf("m%d", i), PeerURL: url(i), Initial: map[string]string{}, New: fresh, Token: "t", MaxLearners: 7, Version: "3.6.16", Minor: 6}
 	for j := range n {
@@ -182,7 +183,7 @@ func TestARemovedMemberEndsAndStaysOut(t *testing.T) {
 	}
 }
 
-// What real etcd does, and no operator expects: see docs/robustness.md.
+// What real etcd does, and no operator expects: see docs/found.md.
 func TestALastMemberThatIsKilledBeforeItWritesDownThatItIsAloneWaitsForEver(t *testing.T) {
 	for _, written := range []bool{false, true} {
 		c := newCluster(t)
@@ -204,5 +205,28 @@ func TestALastMemberThatIsKilledBeforeItWritesDownThatItIsAloneWaitsForEver(t *t
 		if again.IsLeading() != written || again.IsServing() != written {
 			t.Errorf("written down %t: leads %t, answers %t", written, again.IsLeading(), again.IsServing())
 		}
+	}
+}
+
+func TestAFullClusterRefusesWritesAndChangesItsMembersAllTheSame(t *testing.T) {
+	c := newCluster(t)
+	c.Loop.Run(6 * time.Second)
+	a := c.members[0]
+	c.Full = true
+	if err := c.Wait(a.Write(1), time.Second); !errors.Is(err, etcdmodel.ErrNoSpace) {
+		t.Errorf("a write to a full cluster: %v", err)
+	}
+	if s, err := a.Status(); err != nil || len(s.Errors) != 1 || !strings.Contains(s.Errors[0], "NOSPACE") || s.DBSize != 2<<30 {
+		t.Errorf("the status of a full member: %+v, %v", s, err)
+	}
+	if err := c.Wait(a.Read(), time.Second); err != nil {
+		t.Errorf("reading from a full cluster: %v", err)
+	}
+	if _, call := a.Add(url(1), true); c.Wait(call, time.Second) != nil {
+		t.Errorf("adding a member to a full cluster: %v", call.Err)
+	}
+	c.Full = false
+	if err := c.Wait(a.Write(2), time.Second); err != nil {
+		t.Errorf("a write after there is room again: %v", err)
 	}
 }

@@ -23,6 +23,12 @@ type Process struct {
 	Flags Flags
 	Dir   *Dir
 
+	// Behind is how many entries of a long history it still has to be sent. It follows its leader, and agrees to nothing new.
+	Behind uint64
+
+	// Defragmenting says that it is busy with its file.
+	Defragmenting bool
+
 	u     *Universe
 	state state
 	// disk is what it has open; that the directory was wiped meanwhile it does not notice.
@@ -57,9 +63,20 @@ const (
 // Start starts a process on a directory.
 func (u *Universe) Start(dir *Dir, flags Flags) *Process {
 	p := &Process{Flags: flags, Dir: dir, u: u, match: map[uint64]int{}, since: map[uint64]time.Duration{}, due: map[uint64]bool{}}
+	if dir.Disk == nil && !flags.New {
+		p.Behind = u.Transfer
+	}
 	u.processes = append(u.processes, p)
 	u.Loop.After(u.between(20*time.Millisecond, 60*time.Millisecond), func() { p.begin() })
 	return p
+}
+
+// EndTransfers lets everybody have what it still had to be sent.
+func (u *Universe) EndTransfers() {
+	u.Transfer = 0
+	for _, p := range u.processes {
+		p.Behind = 0
+	}
 }
 
 // ID is the member's id; 0 before it has one.
@@ -237,7 +254,7 @@ func (p *Process) exit(code int, message string) {
 	}
 }
 
-// Kill ends the process at once. Exited is not told: whoever kills it knows.
+// Kill ends the process at once. Exited is not notified: whoever kills it knows.
 func (p *Process) Kill() {
 	if p.state == stateGone {
 		return
@@ -251,7 +268,7 @@ func (p *Process) Kill() {
 	p.u.refresh()
 }
 
-// commitOnDisk is the first minor version that writes down at once what was agreed.
+// commitOnDisk is the first minor version that persists at once what was agreed.
 const commitOnDisk = 7
 
 // Stop ends the process as a signal does: a leader hands over first, and all is written.

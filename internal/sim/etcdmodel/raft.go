@@ -190,7 +190,7 @@ func (p *Process) deliver(id uint64) {
 	}
 	if p.match[id] > len(o.Disk().Log) {
 		// The leader knows that this member had more: it tells it to
-		// take as agreed what the member no longer has.
+		// copyLog as agreed what the member no longer has.
 		o.exit(2, "tocommit is out of range [lastIndex]. Was the raft log corrupted, truncated, or lost?")
 		return
 	}
@@ -199,7 +199,7 @@ func (p *Process) deliver(id uint64) {
 		o.Disk().sync()
 	}
 	o.Disk().Term, o.lead, o.leading = p.Disk().Term, p.ID(), false
-	o.take(p.Disk())
+	o.copyLog(p.Disk())
 	p.match[id] = len(o.Disk().Log)
 	if isNews {
 		o.changed()
@@ -214,8 +214,8 @@ func (p *Process) deliver(id uint64) {
 	}
 }
 
-// take copies what the leader has, and drops what it does not have.
-func (p *Process) take(leader *Disk) {
+// copyLog copies what the leader has, and drops what it does not have.
+func (p *Process) copyLog(leader *Disk) {
 	mine := p.Disk()
 	common := min(len(mine.Log), len(leader.Log))
 	for common > 0 && mine.Log[common-1].Term != leader.Log[common-1].Term {
@@ -297,11 +297,14 @@ func (p *Process) applyAgreed() {
 		if err == nil && e.Kind == entryRemove && e.ID == p.ID() {
 			p.leaveSoon()
 		}
+		if err == nil && e.Kind == entryPromote && e.ID == p.ID() {
+			p.changed() // it serves reads from now on
+		}
 	}
 	p.answerReads()
 }
 
-// considerRemoval: a member that was removed while it was away is told by the
+// considerRemoval: a member that was removed while it was away is notified by the
 // first peer that it talks to.
 func (p *Process) considerRemoval() {
 	for _, o := range p.u.processes {

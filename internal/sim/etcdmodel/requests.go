@@ -4,6 +4,7 @@
 package etcdmodel
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -108,8 +109,14 @@ func (p *Process) Write(id uint64) *Call {
 	if p.IsLearner() {
 		return &Call{Done: true, Err: ErrForLearner}
 	}
+	if p.u.Full {
+		return &Call{Done: true, Err: ErrNoSpace}
+	}
 	return p.propose(Entry{Kind: entryWrite, ID: id})
 }
+
+// quota is what a database may grow to, which is etcd's default.
+const quota = 2 << 30
 
 // Status is what the member says about itself.
 func (p *Process) Status() (etcd.Status, error) {
@@ -117,9 +124,18 @@ func (p *Process) Status() (etcd.Status, error) {
 		return etcd.Status{}, errNotListening
 	}
 	d := p.Disk()
+	size, alarms := p.Size(), []string(nil)
+	revision := int64(0)
+	if p.u.Full {
+		revision = d.Revision() // which takes a while, and matters to nobody else
+		if p.u.InUse == 0 {
+			size = quota // nobody has said how full it is
+		}
+		alarms = []string{fmt.Sprintf("memberID:%d alarm:NOSPACE ", d.MemberID)}
+	}
 	return etcd.Status{
-		ClusterID: d.ClusterID, MemberID: d.MemberID, Version: p.Flags.Version, DBSize: 20 << 10, Leader: p.lead, Term: d.Term,
-		RaftIndex: uint64(len(d.Log)), AppliedIndex: uint64(d.Applied), Learner: p.IsLearner(),
+		ClusterID: d.ClusterID, MemberID: d.MemberID, Version: p.Flags.Version, DBSize: size, DBSizeInUse: min(p.Size(), p.u.inUse()+p.u.freed), Revision: revision, Errors: alarms, Leader: p.lead, Term: d.Term,
+		RaftIndex: p.u.History + uint64(len(d.Log)) - p.Behind, AppliedIndex: p.u.History + uint64(d.Applied) - p.Behind, Learner: p.IsLearner(),
 	}, nil
 }
 
@@ -221,7 +237,7 @@ func (p *Process) connected() int {
 	return n
 }
 
-// started counts the voters other than one that have told their name.
+// started counts the voters other than one that have published their name.
 func (p *Process) started(except uint64) (voters, started int) {
 	for _, m := range p.Disk().List.Members {
 		if m.Learner || m.ID == except {

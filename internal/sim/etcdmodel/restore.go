@@ -15,7 +15,7 @@ func (p *Process) Snapshot() *Disk {
 	return d
 }
 
-// Restored is a data directory of a new cluster with one member, made of a snapshot as
+// Restored is a data directory of a new cluster with one member, restored from a snapshot as
 // etcd's tool does it: the writes are there, the membership is new.
 func Restored(snapshot *Disk, flags Flags) *Disk {
 	id := hash(flags.PeerURL, flags.Token)

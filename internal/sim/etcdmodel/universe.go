@@ -13,6 +13,7 @@ package etcdmodel
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
@@ -28,9 +29,10 @@ var (
 	ErrNotLeader    = errors.New("etcdserver: not leader")
 	ErrNoLeader     = errors.New("etcdserver: no leader")
 	ErrTransferee   = errors.New("etcdserver: bad leader transferee")
+	ErrNoSpace      = errors.New("etcdserver: mvcc: database space exceeded")
 	ErrForLearner   = errors.New("etcdserver: rpc not supported for learner")
 	ErrUnreachable  = errors.New("connection refused")
-	ErrTimeout      = errors.New("context deadline exceeded")
+	ErrTimeout      = context.DeadlineExceeded
 	errNotListening = errors.New("etcd is not serving")
 )
 
@@ -41,11 +43,25 @@ type Universe struct {
 	Rand *rand.Rand
 	// Reaches tells whether packets pass from one process to the other; nil for always.
 	Reaches func(from, to *Process) bool
-	// Exited is told of every process that ends by itself.
+	// History is how many entries came before all that the logs have.
+	History uint64
+	// Transfer is how many entries a process that starts without data is behind until EndTransfers.
+	Transfer uint64
+	// Full says that the databases have reached their quota: an alarm is raised, and writes are refused until it is disarmed.
+	Full bool
+	// InUse is how many bytes of data there are; a file is at least as large.
+	InUse int64
+	// OldHistory is how many of them a compaction drops.
+	OldHistory int64
+	// Compacted is the revision before which there is no history.
+	Compacted int64
+	// freed is what a compaction has dropped, and members report as data until there are further writes.
+	freed int64
+	// Exited is notified of every process that ends by itself.
 	Exited func(p *Process, code int, message string)
-	// Changed is told when a process may have become healthy or stopped being so.
+	// Changed is notified when a process may have become healthy or stopped being so.
 	Changed func(p *Process)
-	// Bootstrapped is told of every process that starts a new cluster.
+	// Bootstrapped is notified of every process that starts a new cluster.
 	Bootstrapped func(p *Process)
 
 	processes []*Process // alive, in the order they were started
@@ -83,7 +99,7 @@ type Disk struct {
 	Term      uint64
 	Log       []Entry
 	Commit    int
-	// Synced is how much of Commit is on the disk for certain. Up to 3.6 etcd writes down
+	// Synced is how much of Commit is on the disk for certain. Up to 3.6 etcd persists
 	// that something was agreed only together with the next entry: a process that is
 	// killed before that has forgotten it.
 	Synced int
@@ -91,6 +107,8 @@ type Disk struct {
 	Applied int
 	List    *Membership
 	Minor   int // the cluster's version
+	// Size is how large the file has become.
+	Size int64
 }
 
 // HasWrite reports whether a write is stored and known to be agreed.

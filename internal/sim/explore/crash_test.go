@@ -1,29 +1,19 @@
 // Copyright 2026 The etcd-operator Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore runs the simulation for minutes rather than for seconds: every
-// crash point of every scenario, pairs of them, and random schedules of faults.
-// Without flags it plays a sample; `make test-sim` and `make soak` have the flags for more.
 package explore
 
 import (
 	"flag"
 	"fmt"
-	"os"
 	"runtime"
-	"runtime/debug"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
-	"github.com/etcd-operator/etcd-operator/internal/sim"
+	"github.com/etcd-operator/etcd-operator/internal/sim/stories"
+	"github.com/etcd-operator/etcd-operator/internal/sim/world"
 )
 
 var (
@@ -32,40 +22,21 @@ var (
 	skip  = flag.Int("from", 0, "which of them to begin with")
 )
 
-var replay = flag.String("replay", "", "play what a failure named, with all that happens in it")
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	log.SetLogger(logr.Discard())
-	// Worlds are many and short: memory is cheaper than collecting it.
-	debug.SetGCPercent(2500)
-	code := m.Run()
-	for _, line := range summary {
-		fmt.Println("sim: " + line)
-	}
-	os.Exit(code)
-}
-
-// summary is printed at the end, with and without -v.
-var summary []string
-
-func summarize(format string, args ...any) { summary = append(summary, fmt.Sprintf(format, args...)) }
-
 // fates are what can become of an effect.
-var fates = []sim.Fate{sim.CrashBefore, sim.CrashAfter, sim.AnswerLost, sim.NeverArrives}
+var fates = []world.Fate{world.CrashBefore, world.CrashAfter, world.AnswerLost, world.NeverArrives}
 
 const mostLag = 3
 
 // story is a scenario that has been played without faults.
 type story struct {
-	sim.Scenario
+	stories.Scenario
 	// from is the world after the first act; nil where the first act is what it is about.
-	from    *sim.World
+	from    *stories.Simulation
 	effects int
 	want    string
 }
 
-func tell(s sim.Scenario) (*story, error) {
+func tell(s stories.Scenario) (*story, error) {
 	st := &story{Scenario: s}
 	if len(s.Acts) > 1 && s.Acts[0].Until == nil {
 		if from, err := s.Begin(1); err == nil {
@@ -77,9 +48,9 @@ func tell(s sim.Scenario) (*story, error) {
 	return st, r.Err
 }
 
-func (s *story) play(lag int, fates map[int]sim.Fate, trace func(string)) sim.Result {
+func (s *story) play(lag int, fates map[int]world.Fate, trace func(string)) stories.Result {
 	if s.from != nil {
-		return s.GoOn(s.from, 1, lag, fates, trace)
+		return s.Continue(s.from, 1, lag, fates, trace)
 	}
 	o := s.Options
 	o.Seed, o.Lag, o.Trace = 1, lag, trace
@@ -90,7 +61,7 @@ func (s *story) play(lag int, fates map[int]sim.Fate, trace func(string)) sim.Re
 type crashRun struct {
 	*story
 	lag   int
-	fates map[int]sim.Fate
+	fates map[int]world.Fate
 }
 
 func (r crashRun) play(trace func(string)) error {
@@ -102,56 +73,6 @@ func (r crashRun) play(trace func(string)) error {
 		return fmt.Errorf("it ends as %q, without faults as %q", result.Summary, r.want)
 	}
 	return nil
-}
-
-// String is what -replay takes: the scenario, the lag, and the fates of effects.
-func (r crashRun) String() string {
-	text := fmt.Sprintf("%s|%d", r.Name, r.lag)
-	for number, fate := range r.fates {
-		text += fmt.Sprintf("|%d=%d", number, fate)
-	}
-	return text
-}
-
-func parseRun(text string) (crashRun, error) {
-	parts := strings.Split(text, "|")
-	i := slices.IndexFunc(sim.Scenarios(), func(s sim.Scenario) bool { return s.Name == parts[0] })
-	if i < 0 || len(parts) < 2 {
-		return crashRun{}, fmt.Errorf("no scenario %q", parts[0])
-	}
-	s, err := tell(sim.Scenarios()[i])
-	if err != nil {
-		return crashRun{}, err
-	}
-	r := crashRun{story: s, fates: map[int]sim.Fate{}}
-	if r.lag, err = strconv.Atoi(parts[1]); err != nil {
-		return r, err
-	}
-	for _, part := range parts[2:] {
-		var number int
-		var fate sim.Fate
-		if _, err := fmt.Sscanf(part, "%d=%d", &number, &fate); err != nil {
-			return r, err
-		}
-		r.fates[number] = fate
-	}
-	return r, nil
-}
-
-// TestReplay plays one run again, with everything that happens in it:
-//
-//	go test ./internal/sim/explore -run TestReplay -v -replay 'scale up|0|12=2'
-func TestReplay(t *testing.T) {
-	if *replay == "" {
-		return
-	}
-	r, err := parseRun(*replay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.play(func(line string) { fmt.Println(line) }); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // playAll plays on all cores and reports those that fail, at most a few.
@@ -199,7 +120,7 @@ func (n *totals) share() string {
 func (n *totals) explore(t *testing.T, each int, plan func(s *story, runs chan<- crashRun)) {
 	t.Helper()
 	n.begin = time.Now()
-	for _, scenario := range sim.Scenarios() {
+	for _, scenario := range stories.Scenarios() {
 		t.Run(scenario.Name, func(t *testing.T) {
 			s, err := tell(scenario)
 			if err != nil {
@@ -224,16 +145,16 @@ func (n *totals) explore(t *testing.T, each int, plan func(s *story, runs chan<-
 	}
 }
 
-// At every effect of every scenario the operator crashes before it, crashes after it, is
-// told that it failed although it did not, or is told so and it did; each with caches that
-// are 0 to 3 events behind.
+// At every effect of every scenario the operator crashes before it, crashes after it, or gets
+// an error for something that happened all the same, or did not; each with caches that are
+// 0 to 3 events behind.
 func TestEveryCrashPointOfEveryScenarioEndsWell(t *testing.T) {
 	var n totals
 	n.explore(t, *every, func(s *story, runs chan<- crashRun) {
 		for lag := range mostLag + 1 {
 			for i := range s.effects {
 				for _, fate := range fates {
-					runs <- crashRun{s, lag, map[int]sim.Fate{i + 1: fate}}
+					runs <- crashRun{s, lag, map[int]world.Fate{i + 1: fate}}
 				}
 			}
 		}
@@ -253,7 +174,7 @@ func TestPairsOfCrashPointsEndWell(t *testing.T) {
 			for j := i + 1; j < s.effects+2; j++ {
 				for k := range combinations {
 					c := (k + pair) % combinations
-					runs <- crashRun{s, (k + pair/combinations) % (mostLag + 1), map[int]sim.Fate{i + 1: fates[c/len(fates)], j + 1: fates[c%len(fates)]}}
+					runs <- crashRun{s, (k + pair/combinations) % (mostLag + 1), map[int]world.Fate{i + 1: fates[c/len(fates)], j + 1: fates[c%len(fates)]}}
 				}
 				pair++
 			}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcd-operator/etcd-operator/internal/sim"
+	"github.com/etcd-operator/etcd-operator/internal/sim/stories"
 )
 
 var (
@@ -20,6 +20,7 @@ var (
 	soak      = flag.Duration("soak", 0, "how long to go on with random schedules, however many that are")
 	most      = flag.Int64("most-failures", 10, "after how many failures to stop")
 	firstSeed = flag.Uint64("seed", 1, "the first seed")
+	with      = flag.String("with", "", "a kind of fault that every random schedule has")
 	schedule  = flag.String("schedule", "", "play the schedule that a failure printed, with all that happens in it")
 )
 
@@ -39,7 +40,10 @@ func TestRandomSchedulesEndWell(t *testing.T) {
 					return
 				}
 				played.Add(1)
-				s := sim.RandomSchedule(*firstSeed + uint64(i))
+				s := stories.RandomSchedule(*firstSeed + uint64(i))
+				if *with != "" {
+					s = s.With(*with)
+				}
 				faults.Add(int64(len(s.Faults)))
 				if err := s.Play(nil); err != nil {
 					failed.Add(1)
@@ -59,7 +63,7 @@ func TestSchedule(t *testing.T) {
 	if *schedule == "" {
 		return
 	}
-	s, err := sim.ParseSchedule(*schedule)
+	s, err := stories.ParseSchedule(*schedule)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -20,7 +21,9 @@ type Cache struct {
 	// behind are the states that each kind has been in since.
 	behind [kinds][][]client.Object
 	due    [kinds]bool
-	// Delivered is told when the view has changed.
+	// Selects tells what the cache holds of a kind; nil for everything.
+	Selects func(kind Kind, object client.Object) bool
+	// Delivered is notified when the view has changed.
 	Delivered func(kind Kind)
 }
 
@@ -62,7 +65,11 @@ func (c *Cache) deliver(kind Kind) {
 
 // Get implements client.Reader.
 func (c *Cache) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	return getFrom(c.seen[KindOf(into)], key.Name, into)
+	kind := KindOf(into)
+	if i, ok := search(c.seen[kind], key.Name); ok && c.Selects != nil && !c.Selects(kind, c.seen[kind][i]) {
+		return apierrors.NewNotFound(resource(kind), key.Name)
+	}
+	return getFrom(c.seen[kind], key.Name, into)
 }
 
 // List implements client.Reader.

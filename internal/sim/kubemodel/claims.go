@@ -26,6 +26,7 @@ var (
 type volume struct {
 	dir  *etcdmodel.Dir
 	node string // where a local volume is
+	full int64  // the size at which there is no room left; zero while there is
 }
 
 func (k *Kube) claimHappened(before, after client.Object) {

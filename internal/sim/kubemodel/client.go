@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -95,6 +96,8 @@ func getFrom(list []client.Object, name string, into client.Object) error {
 		*o = *list[i].(*corev1.Service)
 	case *policyv1.PodDisruptionBudget:
 		*o = *list[i].(*policyv1.PodDisruptionBudget)
+	case *networkingv1.NetworkPolicy:
+		*o = *list[i].(*networkingv1.NetworkPolicy)
 	case *corev1.Node:
 		*o = *list[i].(*corev1.Node)
 	case *corev1.Secret:
@@ -133,14 +136,24 @@ func listFrom(objects *[kinds][]client.Object, into client.ObjectList, options [
 			}
 		}
 	default:
-		return fmt.Errorf("kubemodel: cannot list a %T", into)
+		return listResources(objects, into)
 	}
 	return nil
 }
 
 func (c *Client) through(verb string, object client.Object, guarded bool, apply func() error) error {
 	c.Kube.Loop.Run(writeTakes)
-	return c.Through(Effect{Verb: verb, Object: object, From: c.Kube.Find(KindOf(object), object.GetName()), Guarded: guarded}, apply)
+	return c.Through(Effect{Verb: verb, Object: object, From: c.Kube.Find(KindOf(object), object.GetName()), Guarded: guarded}, func() error {
+		if err := c.Kube.refusal(verb, object); err != nil {
+			return err
+		}
+		if verb == "create" || verb == "patch" || verb == "resize" {
+			if err := validate(object); err != nil {
+				return err
+			}
+		}
+		return apply()
+	})
 }
 
 // Create implements client.Writer.

@@ -17,7 +17,7 @@ func (k *Kube) Clone(loop *clock.Loop, random *rand.Rand) *Kube {
 	universe, became := k.Universe.Clone(loop, random, dirs)
 	next := New(loop, random, universe)
 	next.objects, next.version, next.uids = k.objects, k.version, k.uids
-	next.LocalVolumes, next.PodQuota, next.Mirror = k.LocalVolumes, k.PodQuota, k.Mirror
+	next.LocalVolumes, next.PodQuota, next.Mirror, next.MemoryNeeded = k.LocalVolumes, k.PodQuota, k.Mirror, k.MemoryNeeded
 	next.cuts = maps.Clone(k.cuts)
 	for name, m := range k.machines {
 		c := *m
@@ -33,7 +33,7 @@ func (k *Kube) Clone(loop *clock.Loop, random *rand.Rand) *Kube {
 		next.runtimes[uid] = &c
 	}
 	for uid, v := range k.volumes {
-		next.volumes[uid] = &volume{dir: etcdmodel.CloneDir(v.dir, dirs), node: v.node}
+		next.volumes[uid] = &volume{dir: etcdmodel.CloneDir(v.dir, dirs), node: v.node, full: v.full}
 	}
 	return next
 }

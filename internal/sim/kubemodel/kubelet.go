@@ -5,27 +5,17 @@ package kubemodel
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
-	"github.com/etcd-operator/etcd-operator/internal/membergate"
 	"github.com/etcd-operator/etcd-operator/internal/sim/etcdmodel"
 )
 
-// What the kubelet and the gate do, how long it takes.
-const (
-	holdTimeout    = 25 * time.Second
-	gatePause      = 100 * time.Millisecond
-	firstBackoff   = 10 * time.Second
-	longestBackoff = 5 * time.Minute
-	preStop        = time.Second
-	// backoffForgotten is after how long a run crashes before it do not count.
-	backoffForgotten = 10 * time.Minute
-)
+// preStop is how long the hook runs that is called before etcd is stopped.
+const preStop = time.Second
 
 // podRuntime is what a kubelet knows of a pod.
 type podRuntime struct {
@@ -40,6 +30,7 @@ type podRuntime struct {
 	dir     *etcdmodel.Dir
 	process *etcdmodel.Process
 
+	lacking   string // the init container whose image cannot be had
 	fillEnded *corev1.ContainerStateTerminated
 	fillFails int32
 	gateSince time.Duration
@@ -47,6 +38,7 @@ type podRuntime struct {
 	gateFails int32
 
 	image       string
+	lastImage   string // of the container that ran last, which is what kubelets report
 	containerID int
 	gating      bool // etcd's container runs, etcd does not: the gate in it holds it back
 	startedAt   time.Duration
@@ -56,9 +48,12 @@ type podRuntime struct {
 	waiting     string // why etcd does not run
 	ready       bool
 	probeDue    bool
-	failures    int
+	// etcdBegan is when its etcd was last started.
+	etcdBegan time.Duration
+	failures  int
 
 	stopping, stopped bool
+	rejected          bool // by the kubelet, before anything of it was started
 	phase             corev1.PodPhase
 	reason            string
 }
@@ -158,169 +153,37 @@ func (k *Kube) catchUp(rt *podRuntime) {
 func (k *Kube) inContact(node string) bool { return k.isUp(node) && !k.cuts[node] }
 
 func (k *Kube) startPod(rt *podRuntime) {
+	if why := k.machines[rt.node].rejects; why != "" && rt.containerID == 0 {
+		k.reject(rt, why)
+		return
+	}
 	k.uids++
 	rt.ip = fmt.Sprintf("10.0.%d.%d", k.uids/250, k.uids%250+1)
 	rt.gateSince, rt.gateEnded, rt.fillEnded = k.Loop.Now(), nil, nil
 	k.report(rt)
-	k.fill(rt)
+	k.pullForInit(rt)
 }
 
-// gate is the init container.
-func (k *Kube) gate(rt *podRuntime) {
+// pullForInit gets the images of the init containers, in their order, and begins once all are there.
+func (k *Kube) pullForInit(rt *podRuntime) {
 	pod := k.Pod(rt.name)
 	if pod == nil || pod.UID != rt.uid {
 		return
 	}
-	if hasGateInside(pod) {
-		k.startEtcd(rt)
-		return
-	}
-	if rt.dir.Disk == nil && hasGate(pod) {
-		if pod.Annotations[manifests.AnnotationMemberID] != "" || slices.Contains(initContainer(pod, manifests.ContainerGate).Command, manifests.FlagHasData) {
-			k.gateRefuses(rt)
-			return
-		}
-		if !k.peersAnswer(pod) && k.Loop.Now()-rt.gateSince < holdTimeout {
-			k.later(rt, gatePause, func() { k.gate(rt) })
-			return
+	rt.lacking = ""
+	for i := range pod.Spec.InitContainers {
+		if c := &pod.Spec.InitContainers[i]; k.Pullable != nil && !k.Pullable(c.Image) {
+			rt.lacking = c.Name
+			break
 		}
 	}
-	k.later(rt, 10*time.Millisecond, func() {
-		rt.gateEnded = &corev1.ContainerStateTerminated{FinishedAt: k.Now()}
-		k.startEtcd(rt)
-	})
-}
-
-func (k *Kube) gateRefuses(rt *podRuntime) {
-	rt.gateEnded = &corev1.ContainerStateTerminated{ExitCode: membergate.ExitDataLost, FinishedAt: k.Now()}
-	rt.gateFails++
-	k.report(rt)
-	k.later(rt, backoff(rt.gateFails), func() { k.gate(rt) })
-}
-
-func backoff(times int32) time.Duration {
-	return min(firstBackoff<<min(times-1, 10), longestBackoff)
-}
-
-// startEtcd starts the main container.
-func (k *Kube) startEtcd(rt *podRuntime) {
-	pod := k.Pod(rt.name)
-	if pod == nil || pod.UID != rt.uid {
-		return
-	}
-	rt.image = manifests.PodImage(pod)
-	if k.Pullable != nil && !k.Pullable(rt.image) {
-		rt.waiting = "ErrImagePull"
-		k.report(rt)
-		k.later(rt, firstBackoff, func() { k.startEtcd(rt) })
-		return
-	}
-	rt.waiting = ""
-	rt.containerID++
-	rt.startedAt = k.Loop.Now()
-	rt.phase = corev1.PodRunning
-	if hasGateInside(pod) {
-		rt.gating = true
-		k.report(rt)
-		k.later(rt, 10*time.Millisecond, func() { k.gateInside(rt) })
-		return
-	}
-	k.runEtcd(rt, pod)
-}
-
-// gateInside is what etcd's container begins with where there is a gate in it.
-func (k *Kube) gateInside(rt *podRuntime) {
-	pod := k.Pod(rt.name)
-	switch {
-	case pod == nil || pod.UID != rt.uid:
-	case mustWait(pod):
-		k.later(rt, gatePause, func() { k.gateInside(rt) })
-	case rt.dir.Disk == nil:
-		k.containerEnded(rt, membergate.ExitDataLost, "its data is gone")
-	default:
-		k.runEtcd(rt, pod)
-	}
-}
-
-func (k *Kube) runEtcd(rt *podRuntime, pod *corev1.Pod) {
-	flags := flagsOf(pod)
-	flags.Where = rt
-	rt.gating, rt.process = false, k.Universe.Start(rt.dir, flags)
-	k.report(rt)
-}
-
-// processExited: etcd ended by itself.
-func (k *Kube) processExited(p *etcdmodel.Process, code int, message string) {
-	rt := p.Flags.Where.(*podRuntime)
-	if rt.process != p {
-		return
-	}
-	k.containerEnded(rt, int32(code), message)
-}
-
-// Crash ends a pod's etcd as a signal 9 does.
-func (k *Kube) Crash(name string) {
-	pod := k.Pod(name)
-	if pod == nil {
-		return
-	}
-	if rt := k.runtimes[pod.UID]; rt != nil && rt.process != nil && !rt.stopping {
-		rt.process.Kill()
-		k.containerEnded(rt, 137, "killed")
-	}
-}
-
-func (k *Kube) containerEnded(rt *podRuntime, code int32, message string) {
-	rt.gating, rt.process = false, nil
-	rt.lastExit = &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", Message: message, FinishedAt: k.Now()}
-	if rt.stopping || rt.stopped {
-		return
-	}
-	pod := k.Pod(rt.name)
-	if pod != nil && pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
-		k.finish(rt, corev1.PodFailed, "")
-		return
-	}
-	if k.Loop.Now()-rt.startedAt > backoffForgotten {
-		rt.crashes = 0 // the restarts of a pod are counted for ever
-	}
-	wait := k.between(50*time.Millisecond, time.Second)
-	if rt.crashes > 0 {
-		wait = backoff(rt.crashes)
-	}
-	rt.ready, rt.waiting = false, "CrashLoopBackOff"
-	k.report(rt)
-	rt.generation++
-	k.later(rt, wait, func() {
-		rt.restarts++
-		rt.crashes++
-		k.startEtcd(rt)
-	})
-}
-
-// swapImage restarts the container with another image, on the same data.
-func (k *Kube) swapImage(rt *podRuntime) {
-	if rt.process != nil {
-		rt.process.Stop()
-		rt.process = nil
-		rt.lastExit = &corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed", FinishedAt: k.Now()}
-		rt.restarts++
-	}
-	rt.ready, rt.gating = false, false
-	if !rt.mayStart(k.Pod(rt.name)) {
+	if rt.lacking == "" {
+		rt.gateSince = k.Loop.Now()
 		k.fill(rt)
 		return
 	}
-	k.startEtcd(rt)
-}
-
-// mayStart reports whether the init containers of a pod have ended well.
-func (rt *podRuntime) mayStart(pod *corev1.Pod) bool {
-	last := rt.gateEnded
-	if pod != nil && hasGateInside(pod) {
-		last = rt.fillEnded
-	}
-	return last != nil && last.ExitCode == 0
+	k.report(rt)
+	k.later(rt, firstBackoff, func() { k.pullForInit(rt) })
 }
 
 // stop ends a pod that was deleted.

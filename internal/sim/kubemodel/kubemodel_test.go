@@ -186,3 +186,24 @@ func TestAResizeIsOfCPUAndMemory(t *testing.T) {
 		}
 	}
 }
+
+func TestAKubeletRejectsAPodThatIsNewToIt(t *testing.T) {
+	k, c := newKube(t)
+	k.RejectPods("n1", kubemodel.OutOfCPU)
+	if err := c.Create(context.Background(), pod("a")); err != nil {
+		t.Fatal(err)
+	}
+	k.Loop.Run(time.Second)
+	s := k.Pod("a").Status
+	if s.Phase != corev1.PodFailed || s.Reason != kubemodel.OutOfCPU || len(s.ContainerStatuses) > 0 || s.PodIP != "" {
+		t.Errorf("the status is %+v", s)
+	}
+	k.RejectPods("n1", "")
+	if err := c.Create(context.Background(), pod("b")); err != nil {
+		t.Fatal(err)
+	}
+	k.Loop.Run(time.Second)
+	if k.Pod("a").Status.Phase != corev1.PodFailed || k.ProcessOf("b") == nil {
+		t.Error("a pod that was rejected runs, or one that comes later does not")
+	}
+}

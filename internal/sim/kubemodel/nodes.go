@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/etcd-operator/etcd-operator/internal/sim/etcdmodel"
 )
@@ -27,13 +28,15 @@ type machine struct {
 	epoch int
 	// exists is false once the machine is gone for good.
 	exists bool
+	// rejects is why the kubelet rejects pods that are new to it; empty while it takes them.
+	rejects string
 }
 
 // AddNode adds a machine that works.
 func (k *Kube) AddNode(name, zone string) {
 	k.machines[name] = &machine{up: true, exists: true}
 	_ = k.Create(&corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelTopologyZone: zone}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelTopologyZone: zone}},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
 			Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: k.Now(),
 		}}},
@@ -45,10 +48,10 @@ func (k *Kube) isUp(node string) bool {
 	return m != nil && m.up && m.exists
 }
 
-// reaches is the network between the pods of two nodes.
+// reaches is the network between two members.
 func (k *Kube) reaches(from, to *etcdmodel.Process) bool {
 	a, b := from.Flags.Where.(*podRuntime), to.Flags.Where.(*podRuntime)
-	return a.node == b.node || (!k.cuts[a.node] && !k.cuts[b.node])
+	return k.trust(a, b) && (a.node == b.node || (!k.cuts[a.node] && !k.cuts[b.node]))
 }
 
 // IsCut reports whether a node is cut off from the others, and from the operator.
@@ -131,9 +134,14 @@ func (k *Kube) DestroyNode(name string) {
 	if node := k.Find(Nodes, name); node != nil {
 		k.drop(node)
 	}
+	// Another machine may get the same name: its pods are no orphans.
+	orphans := map[types.UID]bool{}
+	for _, o := range k.All(Pods) {
+		orphans[o.GetUID()] = o.(*corev1.Pod).Spec.NodeName == name
+	}
 	k.Loop.After(orphansAfter+k.between(0, orphansAfter), func() {
 		for _, o := range k.All(Pods) {
-			if pod := o.(*corev1.Pod); pod.Spec.NodeName == name {
+			if pod := o.(*corev1.Pod); pod.Spec.NodeName == name && (orphans[pod.UID] || !k.machines[name].exists) {
 				k.forceDelete(pod)
 			}
 		}

@@ -27,12 +27,30 @@ func (k *Kube) report(rt *podRuntime) {
 	next := withOwnConditions(pod)
 	s := &next.Status
 	s.Phase, s.Reason, s.PodIP, s.ObservedGeneration = rt.phase, rt.reason, rt.ip, pod.Generation
+	if rt.rejected {
+		k.setReady(next, false)
+		k.put(next)
+		return
+	}
 	s.InitContainerStatuses = fillStatus(pod, rt)
 	if !hasGateInside(pod) {
 		s.InitContainerStatuses = append(s.InitContainerStatuses, k.gateStatus(rt))
 	}
+	for i := range s.InitContainerStatuses {
+		if c := &s.InitContainerStatuses[i]; c.Name == rt.lacking {
+			c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}
+		}
+	}
+	s.ContainerStatuses = []corev1.ContainerStatus{k.etcdStatus(rt)}
+	k.setReady(next, rt.ready)
+	k.put(next)
+}
+
+// etcdStatus is what the kubelet says of etcd's container.
+func (k *Kube) etcdStatus(rt *podRuntime) corev1.ContainerStatus {
 	etcd := corev1.ContainerStatus{Name: manifests.ContainerEtcd, Image: rt.image, RestartCount: rt.restarts, Ready: rt.ready}
 	if rt.containerID > 0 {
+		etcd.Image = rt.lastImage
 		etcd.ContainerID = fmt.Sprintf("%s-%d", rt.uid, rt.containerID)
 	}
 	if rt.lastExit != nil {
@@ -51,9 +69,7 @@ func (k *Kube) report(rt *podRuntime) {
 	default:
 		etcd.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
 	}
-	s.ContainerStatuses = []corev1.ContainerStatus{etcd}
-	k.setReady(next, rt.ready)
-	k.put(next)
+	return etcd
 }
 
 // gateStatus is what the kubelet says of the gate before etcd's container.
@@ -105,6 +121,16 @@ func (k *Kube) processChanged(p *etcdmodel.Process) {
 	}
 }
 
+// FailProbes lets readiness probes fail for a reason of their own, such as a network policy, or not any more.
+func (k *Kube) FailProbes(fail bool) {
+	k.probesFail = fail
+	for _, o := range k.All(Pods) {
+		if rt := k.runtimes[o.GetUID()]; rt != nil && rt.process != nil {
+			k.probeSoon(rt)
+		}
+	}
+}
+
 func (k *Kube) probeSoon(rt *podRuntime) {
 	if rt.probeDue {
 		return
@@ -121,7 +147,7 @@ func (k *Kube) probe(rt *podRuntime) {
 	if rt.process == nil || rt.stopped || !k.isUp(rt.node) {
 		return
 	}
-	well := rt.process.HasLeader() && !rt.process.IsLearner()
+	well := rt.process.HasLeader() && !rt.process.IsLearner() && !rt.process.Defragmenting && !k.probesFail
 	switch {
 	case well:
 		rt.failures = 0
@@ -136,6 +162,8 @@ func (k *Kube) probe(rt *podRuntime) {
 			k.report(rt)
 			return
 		}
+		k.probeSoon(rt)
+	case k.ProbesLearners && rt.process.IsLearner():
 		k.probeSoon(rt)
 	}
 }
@@ -206,7 +234,7 @@ func flagsOf(pod *corev1.Pod) etcdmodel.Flags {
 				}
 			}
 		}
-		_, tag, _ := strings.Cut(c.Image, ":")
+		tag := c.Image[strings.LastIndex(c.Image, ":")+1:]
 		if v, err := etcdversion.Parse(tag); err == nil {
 			flags.Version, flags.Minor = v.String(), v.Minor
 		}

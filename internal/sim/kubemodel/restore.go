@@ -15,7 +15,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/sim/etcdmodel"
 )
 
-// fill is what the init containers do that make a member's data of a snapshot.
+// fill is what the init containers do that restore a member's data from a snapshot.
 func (k *Kube) fill(rt *podRuntime) {
 	pod := k.Pod(rt.name)
 	if pod == nil || pod.UID != rt.uid {
@@ -31,15 +31,23 @@ func (k *Kube) fill(rt *podRuntime) {
 		k.fillFails(rt, membergate.ExitDataLost, "its data is gone")
 	default:
 		k.later(rt, k.between(200*time.Millisecond, 2*time.Second), func() {
-			snapshot := k.fetch(fetch)
-			if snapshot == nil {
-				k.fillFails(rt, 1, "the snapshot cannot be fetched")
+			if k.Fetch != nil && strings.Contains(strings.Join(fetch.Command, " "), "-url=") {
+				k.Fetch(pod, fetch.Command, func(snapshot *etcdmodel.Disk) { k.later(rt, 0, func() { k.fetched(rt, pod, snapshot) }) })
 				return
 			}
-			rt.dir.Disk = etcdmodel.Restored(snapshot, flagsOf(pod))
-			k.filled(rt)
+			k.fetched(rt, pod, k.fetch(fetch))
 		})
 	}
+}
+
+// fetched restores the data of a member from a snapshot; nil where there is none.
+func (k *Kube) fetched(rt *podRuntime, pod *corev1.Pod, snapshot *etcdmodel.Disk) {
+	if snapshot == nil {
+		k.fillFails(rt, 1, "the snapshot cannot be fetched")
+		return
+	}
+	rt.dir.Disk = etcdmodel.Restored(snapshot, flagsOf(pod))
+	k.filled(rt)
 }
 
 func (k *Kube) filled(rt *podRuntime) {
@@ -57,7 +65,7 @@ func (k *Kube) fillFails(rt *podRuntime, code int32, why string) {
 	k.later(rt, backoff(rt.fillFails), func() { k.fill(rt) })
 }
 
-// fetch gets the snapshot from where the container is told to; nil where it is not to be had.
+// fetch gets the snapshot from where the container's command points; nil where it cannot be had.
 func (k *Kube) fetch(c *corev1.Container) *etcdmodel.Disk {
 	for _, arg := range c.Command {
 		if url, ok := strings.CutPrefix(arg, "-url="); ok && k.Snapshot != nil {

@@ -54,11 +54,10 @@ func (k *Kube) choose(pod *corev1.Pod) string {
 	for _, o := range k.All(Pods) {
 		count[o.(*corev1.Pod).Spec.NodeName]++
 	}
-	apart := pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAntiAffinity != nil
 	best := ""
 	for _, o := range k.All(Nodes) {
 		node := o.(*corev1.Node)
-		if node.Spec.Unschedulable || nodeReady(node) != corev1.ConditionTrue || (apart && count[node.Name] > 0) {
+		if node.Spec.Unschedulable || nodeReady(node) != corev1.ConditionTrue || !k.fits(pod, node) {
 			continue
 		}
 		if bound != "" && bound != node.Name {
@@ -79,13 +78,23 @@ func (k *Kube) volumeOf(pod *corev1.Pod) (node string, usable bool) {
 		return "", true
 	}
 	claim, ok := k.Find(Claims, name).(*corev1.PersistentVolumeClaim)
-	if !ok || claim.DeletionTimestamp != nil || claim.Status.Phase == corev1.ClaimLost {
+	if !ok || claim.DeletionTimestamp != nil || claim.Status.Phase == corev1.ClaimLost || !canBind(claim) {
 		return "", false
 	}
 	if k.LocalVolumes {
 		node = k.volumes[claim.UID].node
 	}
 	return node, true
+}
+
+// StorageClass is the only one that there is, besides the default.
+const StorageClass = "standard"
+
+// canBind reports whether somebody makes a volume for a claim: one of a class that exists, and with nothing in it.
+func canBind(claim *corev1.PersistentVolumeClaim) bool {
+	s := &claim.Spec
+	isOfClass := s.StorageClassName == nil || *s.StorageClassName == StorageClass
+	return isOfClass && s.DataSource == nil && s.DataSourceRef == nil && s.VolumeName == "" && s.Selector == nil && (s.VolumeAttributesClassName == nil || *s.VolumeAttributesClassName == "")
 }
 
 func (k *Kube) setUnschedulable(pod *corev1.Pod) {

@@ -16,15 +16,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/sim/clock"
 	"github.com/etcd-operator/etcd-operator/internal/sim/etcdmodel"
 )
@@ -43,10 +42,11 @@ const (
 	Secrets
 	Backups
 	Restores
+	NetworkPolicies
 	kinds
 )
 
-var kindNames = [kinds]string{"etcdclusters", "pods", "persistentvolumeclaims", "services", "poddisruptionbudgets", "nodes", "secrets", "etcdbackups", "etcdrestores"}
+var kindNames = [kinds]string{"etcdclusters", "pods", "persistentvolumeclaims", "services", "poddisruptionbudgets", "nodes", "secrets", "etcdbackups", "etcdrestores", "networkpolicies"}
 
 // Namespace is the only one.
 const Namespace = "default"
@@ -61,13 +61,24 @@ type Kube struct {
 	Pullable func(image string) bool
 	// PodQuota is how many pods the API server takes; zero for any number.
 	PodQuota int
+	// MemoryNeeded is what etcd needs that is started from now on, if that is more than the least: its data has grown.
+	MemoryNeeded int64
+	// Refusing has the writes that the API server refuses, by verb and kind; see Refuse.
+	Refusing map[string]bool
 	// Mirror is what admission puts in front of the images of pods.
 	Mirror string
-	// LocalVolumes are bound to the node they were made on.
+	// Strips is a label that admission takes off every pod that is created or changed; empty for none.
+	Strips string
+	// LocalVolumes are bound to the node they were created on.
 	LocalVolumes bool
 	// Snapshot gives what can be fetched from a URL; nil where there is nothing.
 	Snapshot func(url string) *etcdmodel.Disk
-	// Watch is told of every change; before is nil for a new object, after for a deleted one.
+	// ProbesLearners lets a learner's pod become ready once it is promoted. Without, that waits for the next election, which
+	// nothing depends on but the number of ready members; older schedules were found that way.
+	ProbesLearners bool
+	// Fetch asks for a snapshot, as the command of a pod's container does, and answers later; nil for Snapshot.
+	Fetch func(pod *corev1.Pod, command []string, answer func(*etcdmodel.Disk))
+	// Watch is notified of every change; before is nil for a new object, after for a deleted one.
 	Watch func(kind Kind, before, after client.Object)
 
 	// Sealed notes what is stored, so that Tampered can tell whether a reader changed it.
@@ -82,6 +93,11 @@ type Kube struct {
 	runtimes map[types.UID]*podRuntime
 	volumes  map[types.UID]*volume
 	cuts     map[string]bool
+	// probesFail says that no readiness probe gets an answer.
+	probesFail bool
+	// peersExpired says that no member accepts a new connection of another one, since peersExpiredAt.
+	peersExpired   bool
+	peersExpiredAt time.Duration
 }
 
 // New returns an empty cluster.
@@ -109,6 +125,8 @@ func KindOf(object client.Object) Kind {
 		return Services
 	case *policyv1.PodDisruptionBudget:
 		return Budgets
+	case *networkingv1.NetworkPolicy:
+		return NetworkPolicies
 	case *corev1.Node:
 		return Nodes
 	case *corev1.Secret, *metav1.PartialObjectMetadata:
@@ -225,6 +243,14 @@ func (k *Kube) happened(kind Kind, before, after client.Object) {
 		}
 	case Nodes:
 		k.scheduleAll()
+	case Restores:
+		if after == nil {
+			k.collectSecrets(before.GetUID())
+		}
+	case Secrets:
+		if before == nil {
+			k.collectOrphan(after)
+		}
 	}
 }
 
@@ -243,158 +269,3 @@ func withOwnConditions(pod *corev1.Pod) *corev1.Pod {
 }
 
 func copyOf(o client.Object) client.Object { return o.DeepCopyObject().(client.Object) }
-
-// Create stores a new object.
-func (k *Kube) Create(object client.Object) error {
-	kind := KindOf(object)
-	if k.Find(kind, object.GetName()) != nil {
-		return apierrors.NewAlreadyExists(resource(kind), object.GetName())
-	}
-	if kind == Pods && k.PodQuota > 0 && len(k.All(Pods)) >= k.PodQuota {
-		return apierrors.NewForbidden(resource(kind), object.GetName(), errQuota)
-	}
-	k.uids++
-	object.SetUID(types.UID("uid-" + strconv.Itoa(k.uids)))
-	object.SetCreationTimestamp(k.Now())
-	object.SetGeneration(1)
-	switch o := object.(type) {
-	case *corev1.Pod:
-		o.Status = corev1.PodStatus{Phase: corev1.PodPending}
-		k.admit(o)
-	case *corev1.PersistentVolumeClaim:
-		o.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
-		o.Finalizers = append(o.Finalizers, finalizerClaim)
-	case *v1beta2.EtcdCluster:
-		o.Status = v1beta2.ClusterStatus{}
-	}
-	stored := copyOf(object)
-	k.put(stored)
-	object.SetResourceVersion(stored.GetResourceVersion())
-	return nil
-}
-
-// admit sends the images of a pod to the mirror.
-func (k *Kube) admit(pod *corev1.Pod) {
-	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range containers {
-			if !strings.HasPrefix(containers[i].Image, k.Mirror) {
-				containers[i].Image = k.Mirror + containers[i].Image
-			}
-		}
-	}
-}
-
-// Replace stores a new version of an object: only if the version it was made
-// from is still current, where it names one.
-func (k *Kube) Replace(object client.Object, status bool) error {
-	kind := KindOf(object)
-	current := k.Find(kind, object.GetName())
-	switch {
-	case current == nil || (object.GetUID() != "" && object.GetUID() != current.GetUID()):
-		return apierrors.NewNotFound(resource(kind), object.GetName())
-	case object.GetResourceVersion() != "" && object.GetResourceVersion() != current.GetResourceVersion():
-		return apierrors.NewConflict(resource(kind), object.GetName(), errChanged)
-	}
-	next := k.merge(current, object, status)
-	next.SetUID(current.GetUID())
-	next.SetDeletionTimestamp(current.GetDeletionTimestamp())
-	k.settle(next)
-	object.SetResourceVersion(next.GetResourceVersion())
-	return nil
-}
-
-// settle stores an object, or lets it go when it was only kept by a finalizer.
-func (k *Kube) settle(object client.Object) {
-	if object.GetDeletionTimestamp() == nil || len(object.GetFinalizers()) > 0 {
-		k.put(object)
-		return
-	}
-	if pod, ok := object.(*corev1.Pod); ok && pod.Spec.NodeName != "" && !k.isStopped(pod) {
-		k.put(object) // the kubelet lets go of it when it has stopped
-		return
-	}
-	k.put(object)
-	k.drop(object)
-}
-
-// merge takes the part of the object that a write to it, or to its status, may change.
-func (k *Kube) merge(current, object client.Object, status bool) client.Object {
-	switch o := object.(type) {
-	case *v1beta2.EtcdCluster:
-		was := current.(*v1beta2.EtcdCluster)
-		if status {
-			next := *was
-			next.Status = o.Status
-			return &next
-		}
-		next := *o
-		next.Status = was.Status
-		next.Generation = was.Generation + 1
-		return &next
-	case *corev1.Pod:
-		was := current.(*corev1.Pod)
-		next := *o
-		if k.Mirror != "" {
-			next = *o.DeepCopy()
-			k.admit(&next)
-		}
-		next.Status = was.Status
-		if next.Generation = was.Generation; manifests.PodImage(&next) != manifests.PodImage(was) {
-			next.Generation++
-		}
-		return &next
-	}
-	return copyOf(object)
-}
-
-// Delete deletes an object as the API server does: gracefully.
-func (k *Kube) Delete(kind Kind, name string, preconditions *metav1.Preconditions) error {
-	current := k.Find(kind, name)
-	if current == nil {
-		return apierrors.NewNotFound(resource(kind), name)
-	}
-	if preconditions != nil {
-		if uid := preconditions.UID; uid != nil && *uid != current.GetUID() {
-			return apierrors.NewConflict(resource(kind), name, errChanged)
-		}
-		if version := preconditions.ResourceVersion; version != nil && *version != current.GetResourceVersion() {
-			return apierrors.NewConflict(resource(kind), name, errChanged)
-		}
-	}
-	if current.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	next := copyOf(current)
-	now := k.Now()
-	next.SetDeletionTimestamp(&now)
-	k.settle(next)
-	return nil
-}
-
-// collect removes what belonged to an object that is gone.
-func (k *Kube) collect(owner types.UID) {
-	for kind := Pods; kind < Nodes; kind++ {
-		for _, o := range k.All(kind) {
-			for _, ref := range o.GetOwnerReferences() {
-				if ref.UID == owner {
-					_ = k.Delete(kind, o.GetName(), nil)
-				}
-			}
-		}
-	}
-}
-
-// Edit changes a stored object as a user with all rights does.
-func (k *Kube) Edit(kind Kind, name string, change func(client.Object)) bool {
-	current := k.Find(kind, name)
-	if current == nil {
-		return false
-	}
-	next := copyOf(current)
-	change(next)
-	if c, ok := next.(*v1beta2.EtcdCluster); ok {
-		c.Generation++
-	}
-	k.settle(next)
-	return true
-}

@@ -23,6 +23,7 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.uber.org/zap"
 
+	"github.com/etcd-operator/etcd-operator/internal/etcd"
 	"github.com/etcd-operator/etcd-operator/internal/snapshot"
 	"github.com/etcd-operator/etcd-operator/internal/verify"
 )
@@ -61,7 +62,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // inspect restores the snapshot in the folder and lets an etcd open it.
-func inspect(ctx context.Context, dir string, revision int64) (found snapshot.Evidence, err error) {
+func inspect(ctx context.Context, dir string, revision int64) (found etcd.Evidence, err error) {
 	const peer = "http://localhost:2380" // only a name: nothing listens there
 	data := filepath.Join(dir, dataFolder)
 	if err := etcdsnapshot.NewV3(zap.NewNop()).Restore(etcdsnapshot.RestoreConfig{
@@ -119,17 +120,17 @@ func blame(err error) error {
 }
 
 // read asks the store itself: a snapshot of an etcd with authentication asks clients for a password.
-func read(ctx context.Context, kv mvcc.WatchableKV, revision int64) (snapshot.Evidence, error) {
+func read(ctx context.Context, kv mvcc.WatchableKV, revision int64) (etcd.Evidence, error) {
 	if have := kv.Rev(); have < revision {
-		return snapshot.Evidence{}, fmt.Errorf("%w: it has revision %d, but the cluster had %d when it was taken", snapshot.ErrBroken, have, revision)
+		return etcd.Evidence{}, fmt.Errorf("%w: it has revision %d, but the cluster had %d when it was taken", snapshot.ErrBroken, have, revision)
 	}
 	hash, _, err := kv.HashStorage().HashByRev(revision)
 	if err != nil {
-		return snapshot.Evidence{}, fmt.Errorf("computing the hash of the restored data: %w", err)
+		return etcd.Evidence{}, fmt.Errorf("computing the hash of the restored data: %w", err)
 	}
 	keys, err := kv.Range(ctx, []byte{0}, []byte{}, mvcc.RangeOptions{Rev: revision, CountOnly: true})
 	if err != nil {
-		return snapshot.Evidence{}, fmt.Errorf("counting the restored keys: %w", err)
+		return etcd.Evidence{}, fmt.Errorf("counting the restored keys: %w", err)
 	}
-	return snapshot.Evidence{Revision: revision, Keys: int64(keys.Count), Hash: hash.Hash, CompactRevision: hash.CompactRevision}, nil
+	return etcd.Evidence{Revision: revision, Keys: int64(keys.Count), Hash: hash.Hash, CompactRevision: hash.CompactRevision}, nil
 }

@@ -27,9 +27,9 @@ func TestWhatCannotBeRestoredIsToldFromWhatCannotBeRead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var said bytes.Buffer
-		if got := Main(t.Context(), []string{dir, "1"}, io.Discard, &said); got != test.want {
-			t.Errorf("%s: exit code %d, want %d; it said %s", name, got, test.want, &said)
+		var printed bytes.Buffer
+		if got := Main(t.Context(), []string{dir, "1"}, io.Discard, &printed); got != test.want {
+			t.Errorf("%s: exit code %d, want %d; it printed %s", name, got, test.want, &printed)
 		}
 	}
 }

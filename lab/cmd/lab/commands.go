@@ -213,8 +213,8 @@ func nodeCommand() *cobra.Command {
 			}),
 		})
 	}
-	add("cut", "Cut a node off from the network", `Cut a node off from the network: what is sent to it or by it is swallowed, and nobody
-is told. What runs on it goes on running. Kubernetes takes 20 seconds to notice.`, (*lab.Lab).CutNode)
+	add("cut", "Cut a node off from the network", `Cut a node off from the network: every packet from and to it is dropped silently. Its
+processes keep running. Kubernetes takes 20 seconds to notice.`, (*lab.Lab).CutNode)
 	add("heal", "Connect a node that was cut off", "", (*lab.Lab).HealNode)
 	add("kill", "Switch a node off at once", `Switch a node off, as by pulling the plug: kubelet, kube-proxy, containerd and all its
 containers end at once. Its disk stays as it is. node1 carries the cluster's name
@@ -238,8 +238,8 @@ func podCommand() *cobra.Command {
 			}),
 		})
 	}
-	add("cut", "Cut a pod off from the network", `Cut a pod off from the network, its own node included: what is sent to it or by it is
-swallowed, and nobody is told. Its containers go on running.`, (*lab.Lab).CutPod)
+	add("cut", "Cut a pod off from the network", `Cut a pod off from the network, its own node included: every packet from and to it is
+dropped silently. Its containers keep running.`, (*lab.Lab).CutPod)
 	add("heal", "Connect a pod that was cut off", "", (*lab.Lab).HealPod)
 	return cmd
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()

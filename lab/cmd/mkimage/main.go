@@ -5,15 +5,20 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/etcd-operator/etcd-operator/lab/image"
+	"github.com/etcd-operator/etcd-operator/lab/sbom"
+	"github.com/etcd-operator/etcd-operator/lab/truststore"
 )
 
 func main() {
@@ -23,6 +28,13 @@ func main() {
 	}
 }
 
+// Where programs look for what they trust, and people for what an image is made of.
+const (
+	trustStorePath = "/etc/ssl/certs/ca-certificates.crt"
+	sbomFolder     = "/usr/share/sbom"
+	versionLabel   = "org.opencontainers.image.version"
+)
+
 // options are the flags as they were given.
 type options struct {
 	output        string
@@ -30,7 +42,8 @@ type options struct {
 	labels        []string
 	platforms     []string
 	temporary     bool
-	certificates  string
+	trustStore    bool
+	sbom          string
 	noCompression bool
 }
 
@@ -71,7 +84,9 @@ the image belongs to root; files are executable by all if they are executable by
 	f.StringArrayVar(&o.spec.Env, "env", nil, "an environment variable as NAME=VALUE; may be repeated")
 	f.StringArrayVar(&o.labels, "label", nil, "a label as NAME=VALUE; may be repeated")
 	f.BoolVar(&o.temporary, "tmp", false, "add a folder /tmp that everyone can write to")
-	f.StringVar(&o.certificates, "ca-certificates", "", "a file with certificate authorities in PEM, added as /etc/ssl/certs/ca-certificates.crt")
+	f.BoolVar(&o.trustStore, "trust-store", false, "add Mozilla's certificate authorities as "+trustStorePath)
+	f.StringVar(&o.sbom, "sbom", "", "add an SPDX document that lists the modules of all Go programs, as "+sbomFolder+"/NAME.spdx.json, "+
+		"and write it beside the image, as NAME-OS-ARCH.spdx.json")
 	f.BoolVar(&o.noCompression, "no-compression", false, "store the files as they are: larger, and quicker to write and to load")
 	for _, required := range []string{"output", "tag", "platform"} {
 		if err := cmd.MarkFlagRequired(required); err != nil {
@@ -119,8 +134,54 @@ func (o *options) platform(flag string) (image.Platform, error) {
 	if o.temporary && !hasTmp {
 		files = append(files, image.Dir("/tmp", fs.ModeSticky|0o777))
 	}
-	if o.certificates != "" {
-		files = append(files, image.Regular("/etc/ssl/certs/ca-certificates.crt", o.certificates, 0o644))
+	if o.trustStore {
+		authorities, err := truststore.PEM()
+		if err != nil {
+			return image.Platform{}, err
+		}
+		files = append(files, image.Content(trustStorePath, authorities, 0o644))
+	}
+	if o.sbom != "" {
+		document, err := o.describe(files)
+		if err != nil {
+			return image.Platform{}, fmt.Errorf("platform %s: %w", name, err)
+		}
+		beside := filepath.Join(filepath.Dir(o.output), fmt.Sprintf("%s-%s-%s.spdx.json", o.sbom, system, arch))
+		if err := writeBeside(beside, document); err != nil {
+			return image.Platform{}, err
+		}
+		files = append(files, image.Content(path.Join(sbomFolder, o.sbom+".spdx.json"), document, 0o644))
 	}
 	return image.Platform{OS: system, Architecture: arch, Files: files}, nil
+}
+
+// describe is the SPDX document of a root filesystem.
+func (o *options) describe(files []image.File) ([]byte, error) {
+	described := sbom.Image{Name: o.sbom, Version: o.spec.Labels[versionLabel], Programs: map[string]*buildinfo.BuildInfo{}}
+	for _, f := range files {
+		if f.Source == "" || f.Mode.Perm()&0o111 == 0 {
+			continue
+		}
+		info, err := buildinfo.ReadFile(f.Source)
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be listed: %w", f.Path, err)
+		}
+		described.Programs[f.Path] = info
+	}
+	if o.trustStore {
+		module, err := truststore.Module()
+		if err != nil {
+			return nil, err
+		}
+		described.Data = append(described.Data, module)
+	}
+	return sbom.Document(described)
+}
+
+// writeBeside writes a file whose folder may not be there yet.
+func writeBeside(name string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+		return err
+	}
+	return os.WriteFile(name, content, 0o644) //nolint:gosec // it is to be published
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,13 +83,9 @@ func each(t *testing.T, r io.Reader, f func(*tar.Header, io.Reader)) {
 
 func TestFlagsEndUpInTheImage(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "image.tar")
-	certificates := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(certificates, []byte("PEM"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	_, err := mkimage("--output", output, "--tag", "ghcr.io/a/b:dev", "--platform", "linux/arm64="+folder(t),
 		"--entrypoint", "/program", "--entrypoint", "run", "--cmd", "x,y", "--user", "65532:65532", "--workdir", "/tmp",
-		"--env", "A=b", "--label", "k=v=w", "--tmp", "--ca-certificates", certificates, "--no-compression")
+		"--env", "A=b", "--label", "k=v=w", "--tmp", "--trust-store", "--no-compression")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +106,38 @@ func TestFlagsEndUpInTheImage(t *testing.T) {
 	wantFiles := []string{"etc/", "etc/ssl/", "etc/ssl/certs/", "etc/ssl/certs/ca-certificates.crt", "program", "tmp/"}
 	if diff := cmp.Diff(wantFiles, files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheModulesOfProgramsAreListedInTheImageAndBesideIt(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, output := t.TempDir(), filepath.Join(t.TempDir(), "new", "image.tar")
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "program"), program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--output", output, "--tag", "ghcr.io/a/b:dev", "--platform", "linux/amd64=" + root, "--no-compression", "--sbom", "b"}
+	if _, err := mkimage(args...); err != nil {
+		t.Fatal(err)
+	}
+	_, files := configs(t, output)
+	if !slices.Contains(files, "usr/share/sbom/b.spdx.json") {
+		t.Errorf("there is no list in the image: %v", files)
+	}
+	beside, err := os.ReadFile(filepath.Join(filepath.Dir(output), "b-linux-amd64.spdx.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"pkg:golang/github.com/spf13/cobra@v", "pkg:golang/stdlib@1.", `"name": "program"`} {
+		if !strings.Contains(string(beside), want) {
+			t.Errorf("the list beside the image lacks %s", want)
+		}
 	}
 }
 
@@ -142,6 +171,7 @@ func TestMistakesAreRefusedInWords(t *testing.T) {
 		{"empty folder", []string{"--tag", "ghcr.io/a/b:dev", "--platform", "linux/amd64=" + t.TempDir()}, "is empty"},
 		{"folder missing", []string{"--tag", "ghcr.io/a/b:dev", "--platform", "linux/amd64=/no/such/folder"}, "no such file"},
 		{"label", []string{"--tag", "ghcr.io/a/b:dev", "--platform", good, "--label", "x"}, "NAME=VALUE"},
+		{"a program of another language", []string{"--tag", "ghcr.io/a/b:dev", "--platform", good, "--sbom", "b"}, "/program cannot be listed"},
 		{"tag", []string{"--tag", "b", "--platform", good}, "HOST/PATH:TAG"},
 	}
 	for _, tt := range tests {

@@ -76,9 +76,9 @@ func below(folder string) []string {
 	return folders
 }
 
-// TakeBack undoes the handing down of controllers from the root group of the v2 hierarchy. One that somebody else uses by now
-// stays.
-func (t Tree) TakeBack(controllers []string) error {
+// RevokeControllers undoes the delegation of controllers from the root group of the v2 hierarchy. One that somebody else uses by
+// now stays.
+func (t Tree) RevokeControllers(controllers []string) error {
 	for _, h := range t {
 		if !h.Unified {
 			continue
@@ -87,7 +87,7 @@ func (t Tree) TakeBack(controllers []string) error {
 		for _, c := range controllers {
 			err := os.WriteFile(file, []byte("-"+c), 0o600)
 			if err != nil && !errors.Is(err, unix.EBUSY) {
-				return fmt.Errorf("take the cgroup controller %s back: %w", c, err)
+				return fmt.Errorf("revoke the cgroup controller %s: %w", c, err)
 			}
 		}
 	}

@@ -29,8 +29,9 @@ func URL() string { return "https://" + network.ControlPlane + ":" + strconv.Ito
 
 // ControlPlane is what the control plane is made of.
 type ControlPlane struct {
-	// Dir is the folder of its data, Logs the one for the logs of its components.
-	Dir, Logs string
+	// Dir is the folder of its data, Logs the one for the logs of its components, and AuditDir the one for the API server's audit
+	// log, with the policy in it.
+	Dir, Logs, AuditDir string
 	// Lab is the lab program, StateDir the lab's folder, which the lab's own components are told.
 	Lab, StateDir string
 	// Set holds the programs, PKI the certificates, to which those that are missing are added.
@@ -55,6 +56,7 @@ func (c ControlPlane) components() ([]machine.Component, error) {
 		AdvertiseAddress: network.ControlPlane,
 		Port:             port,
 		ServiceCIDR:      network.Services,
+		AuditDir:         c.AuditDir,
 	})
 	if err != nil {
 		return nil, err

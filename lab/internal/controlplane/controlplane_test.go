@@ -16,7 +16,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab/pki"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMachineOfTheControlPlane(t *testing.T) {
 	dir := t.TempDir()
@@ -27,6 +27,7 @@ func TestMachineOfTheControlPlane(t *testing.T) {
 	spec, err := ControlPlane{
 		Dir:      "/state/control-plane",
 		Logs:     "/state/logs",
+		AuditDir: "/state/audit",
 		Lab:      "/state/bin/lab",
 		StateDir: "/state",
 		Set:      &artifacts.Set{Bin: "/cache/kubernetes", Etcd: map[string]string{artifacts.ControlPlaneEtcd: "/cache/etcd"}},

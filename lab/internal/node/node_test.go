@@ -18,7 +18,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/lab/pki"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func example(dir string) Node {
 	return Node{

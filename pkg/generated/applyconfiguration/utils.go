@@ -25,6 +25,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.ABSRestoreSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BackupEvidence"):
 		return &apiv1beta2.BackupEvidenceApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BackupLocation"):
+		return &apiv1beta2.BackupLocationApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BackupPolicy"):
 		return &apiv1beta2.BackupPolicyApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BackupProgress"):
@@ -41,8 +43,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.BackupSpecApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BackupStatus"):
 		return &apiv1beta2.BackupStatusApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BootstrapPolicy"):
+		return &apiv1beta2.BootstrapPolicyApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BootstrapRestore"):
 		return &apiv1beta2.BootstrapRestoreApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BootstrapSource"):
+		return &apiv1beta2.BootstrapSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BootstrapStatus"):
 		return &apiv1beta2.BootstrapStatusApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("ClusterCondition"):
@@ -51,6 +57,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.ClusterSpecApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("ClusterStatus"):
 		return &apiv1beta2.ClusterStatusApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("CompactionStatus"):
+		return &apiv1beta2.CompactionStatusApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("DefragmentPolicy"):
+		return &apiv1beta2.DefragmentPolicyApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("EtcdBackup"):
 		return &apiv1beta2.EtcdBackupApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("EtcdCluster"):
@@ -59,6 +69,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.EtcdClusterRefApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("EtcdRestore"):
 		return &apiv1beta2.EtcdRestoreApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("ExecutedRestore"):
+		return &apiv1beta2.ExecutedRestoreApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("FileBackupSource"):
 		return &apiv1beta2.FileBackupSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("FileRestoreSource"):
@@ -69,12 +81,20 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.GCSRestoreSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("KeptBackup"):
 		return &apiv1beta2.KeptBackupApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("MaintenancePolicy"):
+		return &apiv1beta2.MaintenancePolicyApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("MaintenanceWindow"):
+		return &apiv1beta2.MaintenanceWindowApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("MemberSecret"):
 		return &apiv1beta2.MemberSecretApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("MembersStatus"):
 		return &apiv1beta2.MembersStatusApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("MemberStatus"):
 		return &apiv1beta2.MemberStatusApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("NetworkPeer"):
+		return &apiv1beta2.NetworkPeerApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("NetworkPolicy"):
+		return &apiv1beta2.NetworkPolicyApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("OSSBackupSource"):
 		return &apiv1beta2.OSSBackupSourceApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("OSSRestoreSource"):
@@ -105,6 +125,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1beta2.StaticTLSApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("TLSPolicy"):
 		return &apiv1beta2.TLSPolicyApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("TLSStatus"):
+		return &apiv1beta2.TLSStatusApplyConfiguration{}
 
 	}
 	return nil

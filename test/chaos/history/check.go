@@ -6,7 +6,6 @@ package history
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -24,15 +23,10 @@ var register = porcupine.Model{
 			return o.Value == holds, holds
 		case o.Kind == Write:
 			return true, o.Value
-		case o.Unknown: // a swap: whether it found what it asked for, nobody knows
-			if o.Old == holds {
-				return true, o.Value
-			}
-			return true, holds
 		case o.Swapped:
 			return o.Old == holds, o.Value
 		}
-		return o.Old != holds, holds
+		return o.Found == holds && o.Old != holds, holds
 	},
 }
 
@@ -42,15 +36,12 @@ const checkWithin = time.Minute
 // Linearizable checks that each key was one register: every operation took effect at one
 // moment between question and answer, or, where no answer came, at any time later or never.
 func Linearizable(operations []Operation) error {
+	settled, err := settle(operations)
+	errs := []error{err}
 	keys := map[string][]porcupine.Operation{}
-	for _, o := range operations {
-		end := int64(o.End)
-		if o.Unknown {
-			end = math.MaxInt64 // what happens after all others is as good as never
-		}
-		keys[o.Key] = append(keys[o.Key], porcupine.Operation{ClientId: o.Client, Input: o, Call: int64(o.Start), Return: end})
+	for _, o := range settled {
+		keys[o.Key] = append(keys[o.Key], porcupine.Operation{ClientId: o.Client, Input: o, Call: int64(o.Start), Return: int64(o.End)})
 	}
-	var errs []error
 	for key, list := range keys {
 		switch porcupine.CheckOperationsTimeout(register, list, checkWithin) {
 		case porcupine.Illegal:
@@ -63,12 +54,75 @@ func Linearizable(operations []Operation) error {
 	return errors.Join(errs...)
 }
 
+// settle gives each write without an answer the end that the answers of others give it. Whoever saw its value, which
+// nobody else wrote, was answered after it had happened. One whose value nobody saw explains no answer: with or without it
+// the others have the same order, and it is left out. Otherwise each of them could be anywhere until the end of
+// time, and checks of long histories would not end.
+func settle(operations []Operation) ([]Operation, error) {
+	seen := sightings(operations)
+	var settled []Operation
+	for _, o := range operations {
+		if o.Unknown {
+			end, isSeen := seen[written{o.Key, o.Value}]
+			if !isSeen {
+				continue
+			}
+			if end < o.Start {
+				return nil, fmt.Errorf("the value of %+v was seen at %s, before it was asked to be written", o, end)
+			}
+			o.Swapped, o.End = o.Kind == Swap, end
+		}
+		settled = append(settled, o)
+	}
+	return settled, nil
+}
+
+// written is a value that was to be written to a key.
+type written struct{ key, value string }
+
+// sightings are when the first answer came that has seen each value. A swap without an answer whose own value was seen
+// has found the one that it asked for, so that each of them may tell of another one.
+func sightings(operations []Operation) map[written]time.Duration {
+	seen := map[written]time.Duration{}
+	for more := true; more; {
+		more = false
+		for _, o := range operations {
+			value, end := o.saw(), o.End
+			if o.Unknown {
+				own, isSeen := seen[written{o.Key, o.Value}]
+				if !isSeen {
+					continue
+				}
+				end = own
+			}
+			of := written{o.Key, value}
+			if before, ok := seen[of]; value != "" && (!ok || end < before) {
+				seen[of], more = end, true
+			}
+		}
+	}
+	return seen
+}
+
+// saw is the value that an operation has found, if it happened.
+func (o Operation) saw() string {
+	switch {
+	case o.Kind == Read:
+		return o.Value
+	case o.Kind == Swap && (o.Swapped || o.Unknown):
+		return o.Old
+	case o.Kind == Swap:
+		return o.Found
+	}
+	return ""
+}
+
 func show(operations []Operation, key string) string {
 	var lines []string
 	for _, o := range operations {
 		if o.Key == key {
-			lines = append(lines, fmt.Sprintf("  %s-%s client %d %s %q old %q swapped %t unknown %t revision %d",
-				o.Start.Round(time.Microsecond), o.End.Round(time.Microsecond), o.Client, o.Kind, o.Value, o.Old, o.Swapped, o.Unknown, o.Revision))
+			lines = append(lines, fmt.Sprintf("  %s-%s client %d %s %q old %q found %q swapped %t unknown %t revision %d",
+				o.Start.Round(time.Microsecond), o.End.Round(time.Microsecond), o.Client, o.Kind, o.Value, o.Old, o.Found, o.Swapped, o.Unknown, o.Revision))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -113,7 +167,7 @@ func Ordered(operations []Operation) error {
 }
 
 // Watched checks what a watch saw from the beginning: one change after the other, nothing
-// that nobody wrote, and everything that a client was told is written.
+// that nobody wrote, and every acknowledged write.
 func Watched(operations []Operation, events []Event) error {
 	tried := map[string]bool{}
 	for _, o := range operations {

@@ -4,6 +4,7 @@
 package history_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,11 @@ func swap(old, value string, swapped bool, revision int64) history.Operation {
 	return history.Operation{Kind: history.Swap, Old: old, Value: value, Swapped: swapped, Revision: revision}
 }
 
+// missed is a swap that found another value than it asked for.
+func missed(old, found, value string, revision int64) history.Operation {
+	return history.Operation{Kind: history.Swap, Old: old, Found: found, Value: value, Revision: revision}
+}
+
 func unknown(o history.Operation) history.Operation {
 	o.Unknown, o.Revision = true, 0
 	return o
@@ -50,12 +56,35 @@ func TestLinearizable(t *testing.T) {
 		{"a lost write", []history.Operation{at(0, 1, write("a", 2)), at(2, 3, read("", 1))}, false},
 		{"back and forth", []history.Operation{at(0, 9, write("a", 2)), at(0, 9, write("b", 3)), at(10, 11, read("a", 3)), at(12, 13, read("b", 3))}, false},
 		{"two swaps of the same", []history.Operation{at(0, 1, write("a", 2)), at(2, 9, swap("a", "b", true, 3)), at(2, 9, swap("a", "c", true, 4))}, false},
-		{"a swap that did not find what is there", []history.Operation{at(0, 1, write("a", 2)), at(2, 3, swap("a", "b", false, 2))}, false},
+		{"a swap that did not find what is there", []history.Operation{at(0, 1, write("a", 2)), at(2, 3, missed("a", "a", "b", 2))}, false},
+		{"a swap that found what was there before", []history.Operation{at(0, 1, write("a", 2)), at(2, 3, write("b", 3)), at(4, 5, missed("c", "a", "d", 3))}, false},
+		{"a swap that another one came before", []history.Operation{at(0, 1, write("a", 2)), at(2, 9, swap("a", "b", true, 3)), at(2, 9, missed("a", "b", "c", 3))}, true},
+		{"a write without an answer is seen by a swap that missed", []history.Operation{at(0, 1, write("a", 2)), at(2, 3, unknown(write("b", 0))), at(4, 5, missed("a", "b", "c", 3))}, true},
+		{"one that was seen does not happen again", []history.Operation{at(0, 1, write("a", 2)), at(2, 3, unknown(write("b", 0))), at(4, 5, read("b", 3)), at(6, 7, write("c", 4)), at(8, 9, read("b", 4))}, false},
+		{"a swap without an answer was seen by one without an answer", []history.Operation{
+			at(0, 1, write("a", 2)), at(2, 3, unknown(swap("a", "b", false, 0))), at(4, 5, unknown(swap("b", "c", false, 0))), at(6, 7, read("c", 4)),
+		}, true},
+		{"a swap without an answer did not find what it asked for", []history.Operation{
+			at(0, 1, write("a", 2)), at(2, 3, write("b", 3)), at(4, 5, unknown(swap("a", "c", false, 0))), at(6, 7, read("c", 4)),
+		}, false},
+		{"a value is seen before it was asked to be written", []history.Operation{at(0, 1, read("a", 2)), at(2, 3, unknown(write("a", 0)))}, false},
+		{"many writes without an answer", unanswered(2000), true},
 	} {
 		if err := history.Linearizable(test.ops); (err == nil) != test.good {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
+}
+
+// unanswered is a history of writes two at a time, one in three of which has no answer and never happened.
+func unanswered(n int) []history.Operation {
+	var ops []history.Operation
+	for i := range n {
+		first, second := fmt.Sprint(i, " first"), fmt.Sprint(i, " second")
+		ops = append(ops, at(3*i, 3*i+1, unknown(write(fmt.Sprint(i, " lost"), 0))), at(3*i, 3*i+1, write(first, int64(3*i))), at(3*i, 3*i+1, write(second, int64(3*i+1))),
+			at(3*i+2, 3*i+2, read([]string{first, second}[i%2], int64(3*i+1))))
+	}
+	return ops
 }
 
 func TestOrdered(t *testing.T) {

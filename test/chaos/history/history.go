@@ -32,8 +32,9 @@ type Operation struct {
 	Value string
 	// Old is what a swap asks for.
 	Old string
-	// Swapped tells whether a swap found the old value.
+	// Swapped tells whether a swap found the old value, and Found what it found in its place.
 	Swapped bool
+	Found   string
 	// Start and End are when it was asked and answered, on one clock for all clients.
 	Start, End time.Duration
 	// Unknown is set where no answer came: it may have happened, or happen later.
@@ -43,7 +44,7 @@ type Operation struct {
 	Cluster  uint64
 }
 
-// Wrote reports whether the client was told that its value was written.
+// Wrote reports whether the write was acknowledged to the client.
 func (o Operation) Wrote() bool {
 	return !o.Unknown && (o.Kind == Write || (o.Kind == Swap && o.Swapped))
 }

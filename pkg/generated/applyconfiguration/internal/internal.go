@@ -62,6 +62,9 @@ var schemaYAML = typed.YAMLObject(`types:
             type:
               map:
                 fields:
+                - name: adoptExisting
+                  type:
+                    scalar: boolean
                 - name: backupIntervalInSecond
                   type:
                     scalar: numeric
@@ -102,6 +105,13 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: etcdAuthSecret
             type:
               scalar: string
+          - name: etcdClusterRef
+            type:
+              map:
+                fields:
+                - name: name
+                  type:
+                    scalar: string
           - name: etcdEndpoints
             type:
               list:
@@ -179,16 +189,63 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: Reason
             type:
               scalar: string
+          - name: abandoned
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: attempts
+                      type:
+                        scalar: numeric
+                    - name: id
+                      type:
+                        scalar: string
+                    - name: path
+                      type:
+                        scalar: string
+                    - name: process
+                      type:
+                        scalar: string
+                    - name: progress
+                      type:
+                        map:
+                          fields:
+                          - name: bytes
+                            type:
+                              scalar: numeric
+                          - name: bytesPerSecond
+                            type:
+                              scalar: numeric
+                          - name: ofBytes
+                            type:
+                              scalar: numeric
+                          - name: time
+                            type:
+                              scalar: string
+                    - name: scheduled
+                      type:
+                        scalar: string
+                    - name: startTime
+                      type:
+                        scalar: string
+                elementRelationship: atomic
           - name: backups
             type:
               list:
                 elementType:
                   map:
                     fields:
+                    - name: clusterID
+                      type:
+                        scalar: string
                     - name: etcdRevision
                       type:
                         scalar: numeric
                     - name: name
+                      type:
+                        scalar: string
+                    - name: sha256
                       type:
                         scalar: string
                     - name: size
@@ -246,6 +303,34 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: lastSuccessDate
             type:
               scalar: string
+          - name: locations
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: endpoint
+                      type:
+                        scalar: string
+                    - name: forcePathStyle
+                      type:
+                        scalar: boolean
+                    - name: path
+                      type:
+                        scalar: string
+                    - name: profile
+                      type:
+                        scalar: string
+                    - name: secret
+                      type:
+                        scalar: string
+                    - name: storageType
+                      type:
+                        scalar: string
+                elementRelationship: atomic
+          - name: madeFor
+            type:
+              scalar: string
           - name: nextRun
             type:
               scalar: string
@@ -256,10 +341,16 @@ var schemaYAML = typed.YAMLObject(`types:
             type:
               map:
                 fields:
+                - name: attempts
+                  type:
+                    scalar: numeric
                 - name: id
                   type:
                     scalar: string
                 - name: path
+                  type:
+                    scalar: string
+                - name: process
                   type:
                     scalar: string
                 - name: progress
@@ -368,9 +459,296 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: baseImage
             type:
               scalar: string
+          - name: bootstrap
+            type:
+              map:
+                fields:
+                - name: restore
+                  type:
+                    map:
+                      fields:
+                      - name: abs
+                        type:
+                          map:
+                            fields:
+                            - name: absSecret
+                              type:
+                                scalar: string
+                            - name: endpoint
+                              type:
+                                scalar: string
+                            - name: path
+                              type:
+                                scalar: string
+                      - name: backupStorageType
+                        type:
+                          scalar: string
+                      - name: encryptionSecret
+                        type:
+                          scalar: string
+                      - name: file
+                        type:
+                          map:
+                            fields:
+                            - name: path
+                              type:
+                                scalar: string
+                      - name: gcs
+                        type:
+                          map:
+                            fields:
+                            - name: endpoint
+                              type:
+                                scalar: string
+                            - name: gcpSecret
+                              type:
+                                scalar: string
+                            - name: path
+                              type:
+                                scalar: string
+                      - name: oss
+                        type:
+                          map:
+                            fields:
+                            - name: endpoint
+                              type:
+                                scalar: string
+                            - name: ossSecret
+                              type:
+                                scalar: string
+                            - name: path
+                              type:
+                                scalar: string
+                      - name: revisionBump
+                        type:
+                          scalar: numeric
+                      - name: s3
+                        type:
+                          map:
+                            fields:
+                            - name: awsSecret
+                              type:
+                                scalar: string
+                            - name: endpoint
+                              type:
+                                scalar: string
+                            - name: forcePathStyle
+                              type:
+                                scalar: boolean
+                            - name: path
+                              type:
+                                scalar: string
+                            - name: profile
+                              type:
+                                scalar: string
+                      - name: sha256
+                        type:
+                          scalar: string
           - name: deletionPolicy
             type:
               scalar: string
+          - name: maintenance
+            type:
+              map:
+                fields:
+                - name: allowCompaction
+                  type:
+                    scalar: boolean
+                - name: defragment
+                  type:
+                    map:
+                      fields:
+                      - name: freePercent
+                        type:
+                          scalar: numeric
+                      - name: minFree
+                        type:
+                          scalar: untyped
+                      - name: windows
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: days
+                                  type:
+                                    list:
+                                      elementType:
+                                        scalar: string
+                                      elementRelationship: atomic
+                                - name: durationMinutes
+                                  type:
+                                    scalar: numeric
+                                - name: start
+                                  type:
+                                    scalar: string
+                                - name: timeZone
+                                  type:
+                                    scalar: string
+                            elementRelationship: atomic
+                - name: onQuotaExceeded
+                  type:
+                    scalar: string
+          - name: networkPolicy
+            type:
+              map:
+                fields:
+                - name: clients
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: ipBlock
+                            type:
+                              map:
+                                fields:
+                                - name: cidr
+                                  type:
+                                    scalar: string
+                                - name: except
+                                  type:
+                                    list:
+                                      elementType:
+                                        scalar: string
+                                      elementRelationship: atomic
+                          - name: namespaceSelector
+                            type:
+                              map:
+                                fields:
+                                - name: matchExpressions
+                                  type:
+                                    list:
+                                      elementType:
+                                        map:
+                                          fields:
+                                          - name: key
+                                            type:
+                                              scalar: string
+                                          - name: operator
+                                            type:
+                                              scalar: string
+                                          - name: values
+                                            type:
+                                              list:
+                                                elementType:
+                                                  scalar: string
+                                                elementRelationship: atomic
+                                      elementRelationship: atomic
+                                - name: matchLabels
+                                  type:
+                                    map:
+                                      elementType:
+                                        scalar: string
+                                elementRelationship: atomic
+                          - name: podSelector
+                            type:
+                              map:
+                                fields:
+                                - name: matchExpressions
+                                  type:
+                                    list:
+                                      elementType:
+                                        map:
+                                          fields:
+                                          - name: key
+                                            type:
+                                              scalar: string
+                                          - name: operator
+                                            type:
+                                              scalar: string
+                                          - name: values
+                                            type:
+                                              list:
+                                                elementType:
+                                                  scalar: string
+                                                elementRelationship: atomic
+                                      elementRelationship: atomic
+                                - name: matchLabels
+                                  type:
+                                    map:
+                                      elementType:
+                                        scalar: string
+                                elementRelationship: atomic
+                      elementRelationship: atomic
+                - name: metrics
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: ipBlock
+                            type:
+                              map:
+                                fields:
+                                - name: cidr
+                                  type:
+                                    scalar: string
+                                - name: except
+                                  type:
+                                    list:
+                                      elementType:
+                                        scalar: string
+                                      elementRelationship: atomic
+                          - name: namespaceSelector
+                            type:
+                              map:
+                                fields:
+                                - name: matchExpressions
+                                  type:
+                                    list:
+                                      elementType:
+                                        map:
+                                          fields:
+                                          - name: key
+                                            type:
+                                              scalar: string
+                                          - name: operator
+                                            type:
+                                              scalar: string
+                                          - name: values
+                                            type:
+                                              list:
+                                                elementType:
+                                                  scalar: string
+                                                elementRelationship: atomic
+                                      elementRelationship: atomic
+                                - name: matchLabels
+                                  type:
+                                    map:
+                                      elementType:
+                                        scalar: string
+                                elementRelationship: atomic
+                          - name: podSelector
+                            type:
+                              map:
+                                fields:
+                                - name: matchExpressions
+                                  type:
+                                    list:
+                                      elementType:
+                                        map:
+                                          fields:
+                                          - name: key
+                                            type:
+                                              scalar: string
+                                          - name: operator
+                                            type:
+                                              scalar: string
+                                          - name: values
+                                            type:
+                                              list:
+                                                elementType:
+                                                  scalar: string
+                                                elementRelationship: atomic
+                                      elementRelationship: atomic
+                                - name: matchLabels
+                                  type:
+                                    map:
+                                      elementType:
+                                        scalar: string
+                                elementRelationship: atomic
+                      elementRelationship: atomic
           - name: nodeLostToleranceSeconds
             type:
               scalar: numeric
@@ -963,6 +1341,33 @@ var schemaYAML = typed.YAMLObject(`types:
                                           scalar: boolean
                                       elementRelationship: atomic
                       elementRelationship: atomic
+                - name: hostAliases
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: hostnames
+                            type:
+                              list:
+                                elementType:
+                                  scalar: string
+                                elementRelationship: atomic
+                          - name: ip
+                            type:
+                              scalar: string
+                      elementRelationship: atomic
+                - name: imagePullSecrets
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: name
+                            type:
+                              scalar: string
+                          elementRelationship: atomic
+                      elementRelationship: atomic
                 - name: labels
                   type:
                     map:
@@ -1100,6 +1505,9 @@ var schemaYAML = typed.YAMLObject(`types:
                           map:
                             elementType:
                               scalar: untyped
+                - name: runtimeClassName
+                  type:
+                    scalar: string
                 - name: securityContext
                   type:
                     map:
@@ -1196,6 +1604,12 @@ var schemaYAML = typed.YAMLObject(`types:
                             - name: runAsUserName
                               type:
                                 scalar: string
+                - name: serviceAccountName
+                  type:
+                    scalar: string
+                - name: terminationGracePeriodSeconds
+                  type:
+                    scalar: numeric
                 - name: tmpfs
                   type:
                     scalar: boolean
@@ -1218,6 +1632,66 @@ var schemaYAML = typed.YAMLObject(`types:
                             type:
                               scalar: numeric
                           - name: value
+                            type:
+                              scalar: string
+                      elementRelationship: atomic
+                - name: topologySpreadConstraints
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: labelSelector
+                            type:
+                              map:
+                                fields:
+                                - name: matchExpressions
+                                  type:
+                                    list:
+                                      elementType:
+                                        map:
+                                          fields:
+                                          - name: key
+                                            type:
+                                              scalar: string
+                                          - name: operator
+                                            type:
+                                              scalar: string
+                                          - name: values
+                                            type:
+                                              list:
+                                                elementType:
+                                                  scalar: string
+                                                elementRelationship: atomic
+                                      elementRelationship: atomic
+                                - name: matchLabels
+                                  type:
+                                    map:
+                                      elementType:
+                                        scalar: string
+                                elementRelationship: atomic
+                          - name: matchLabelKeys
+                            type:
+                              list:
+                                elementType:
+                                  scalar: string
+                                elementRelationship: atomic
+                          - name: maxSkew
+                            type:
+                              scalar: numeric
+                          - name: minDomains
+                            type:
+                              scalar: numeric
+                          - name: nodeAffinityPolicy
+                            type:
+                              scalar: string
+                          - name: nodeTaintsPolicy
+                            type:
+                              scalar: string
+                          - name: topologyKey
+                            type:
+                              scalar: string
+                          - name: whenUnsatisfiable
                             type:
                               scalar: string
                       elementRelationship: atomic
@@ -1276,6 +1750,9 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: size
             type:
               scalar: numeric
+          - name: storageQuota
+            type:
+              scalar: untyped
           - name: version
             type:
               scalar: string
@@ -1283,6 +1760,16 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         map:
           fields:
+          - name: TLS
+            type:
+              map:
+                fields:
+                - name: clients
+                  type:
+                    scalar: string
+                - name: peers
+                  type:
+                    scalar: string
           - name: bootstrap
             type:
               map:
@@ -1377,6 +1864,9 @@ var schemaYAML = typed.YAMLObject(`types:
                       - name: size
                         type:
                           scalar: numeric
+                      - name: source
+                        type:
+                          scalar: string
                       - name: stage
                         type:
                           scalar: string
@@ -1398,6 +1888,16 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: clusterID
             type:
               scalar: string
+          - name: compaction
+            type:
+              map:
+                fields:
+                - name: revision
+                  type:
+                    scalar: numeric
+                - name: time
+                  type:
+                    scalar: string
           - name: conditions
             type:
               list:
@@ -1501,6 +2001,28 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: replicas
             type:
               scalar: numeric
+          - name: restores
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: name
+                      type:
+                        scalar: string
+                    - name: sha256
+                      type:
+                        scalar: string
+                    - name: source
+                      type:
+                        scalar: string
+                    - name: time
+                      type:
+                        scalar: string
+                    - name: uid
+                      type:
+                        scalar: string
+                elementRelationship: atomic
           - name: selector
             type:
               scalar: string
@@ -1586,9 +2108,296 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: baseImage
                   type:
                     scalar: string
+                - name: bootstrap
+                  type:
+                    map:
+                      fields:
+                      - name: restore
+                        type:
+                          map:
+                            fields:
+                            - name: abs
+                              type:
+                                map:
+                                  fields:
+                                  - name: absSecret
+                                    type:
+                                      scalar: string
+                                  - name: endpoint
+                                    type:
+                                      scalar: string
+                                  - name: path
+                                    type:
+                                      scalar: string
+                            - name: backupStorageType
+                              type:
+                                scalar: string
+                            - name: encryptionSecret
+                              type:
+                                scalar: string
+                            - name: file
+                              type:
+                                map:
+                                  fields:
+                                  - name: path
+                                    type:
+                                      scalar: string
+                            - name: gcs
+                              type:
+                                map:
+                                  fields:
+                                  - name: endpoint
+                                    type:
+                                      scalar: string
+                                  - name: gcpSecret
+                                    type:
+                                      scalar: string
+                                  - name: path
+                                    type:
+                                      scalar: string
+                            - name: oss
+                              type:
+                                map:
+                                  fields:
+                                  - name: endpoint
+                                    type:
+                                      scalar: string
+                                  - name: ossSecret
+                                    type:
+                                      scalar: string
+                                  - name: path
+                                    type:
+                                      scalar: string
+                            - name: revisionBump
+                              type:
+                                scalar: numeric
+                            - name: s3
+                              type:
+                                map:
+                                  fields:
+                                  - name: awsSecret
+                                    type:
+                                      scalar: string
+                                  - name: endpoint
+                                    type:
+                                      scalar: string
+                                  - name: forcePathStyle
+                                    type:
+                                      scalar: boolean
+                                  - name: path
+                                    type:
+                                      scalar: string
+                                  - name: profile
+                                    type:
+                                      scalar: string
+                            - name: sha256
+                              type:
+                                scalar: string
                 - name: deletionPolicy
                   type:
                     scalar: string
+                - name: maintenance
+                  type:
+                    map:
+                      fields:
+                      - name: allowCompaction
+                        type:
+                          scalar: boolean
+                      - name: defragment
+                        type:
+                          map:
+                            fields:
+                            - name: freePercent
+                              type:
+                                scalar: numeric
+                            - name: minFree
+                              type:
+                                scalar: untyped
+                            - name: windows
+                              type:
+                                list:
+                                  elementType:
+                                    map:
+                                      fields:
+                                      - name: days
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                      - name: durationMinutes
+                                        type:
+                                          scalar: numeric
+                                      - name: start
+                                        type:
+                                          scalar: string
+                                      - name: timeZone
+                                        type:
+                                          scalar: string
+                                  elementRelationship: atomic
+                      - name: onQuotaExceeded
+                        type:
+                          scalar: string
+                - name: networkPolicy
+                  type:
+                    map:
+                      fields:
+                      - name: clients
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: ipBlock
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: cidr
+                                        type:
+                                          scalar: string
+                                      - name: except
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                - name: namespaceSelector
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: matchExpressions
+                                        type:
+                                          list:
+                                            elementType:
+                                              map:
+                                                fields:
+                                                - name: key
+                                                  type:
+                                                    scalar: string
+                                                - name: operator
+                                                  type:
+                                                    scalar: string
+                                                - name: values
+                                                  type:
+                                                    list:
+                                                      elementType:
+                                                        scalar: string
+                                                      elementRelationship: atomic
+                                            elementRelationship: atomic
+                                      - name: matchLabels
+                                        type:
+                                          map:
+                                            elementType:
+                                              scalar: string
+                                      elementRelationship: atomic
+                                - name: podSelector
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: matchExpressions
+                                        type:
+                                          list:
+                                            elementType:
+                                              map:
+                                                fields:
+                                                - name: key
+                                                  type:
+                                                    scalar: string
+                                                - name: operator
+                                                  type:
+                                                    scalar: string
+                                                - name: values
+                                                  type:
+                                                    list:
+                                                      elementType:
+                                                        scalar: string
+                                                      elementRelationship: atomic
+                                            elementRelationship: atomic
+                                      - name: matchLabels
+                                        type:
+                                          map:
+                                            elementType:
+                                              scalar: string
+                                      elementRelationship: atomic
+                            elementRelationship: atomic
+                      - name: metrics
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: ipBlock
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: cidr
+                                        type:
+                                          scalar: string
+                                      - name: except
+                                        type:
+                                          list:
+                                            elementType:
+                                              scalar: string
+                                            elementRelationship: atomic
+                                - name: namespaceSelector
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: matchExpressions
+                                        type:
+                                          list:
+                                            elementType:
+                                              map:
+                                                fields:
+                                                - name: key
+                                                  type:
+                                                    scalar: string
+                                                - name: operator
+                                                  type:
+                                                    scalar: string
+                                                - name: values
+                                                  type:
+                                                    list:
+                                                      elementType:
+                                                        scalar: string
+                                                      elementRelationship: atomic
+                                            elementRelationship: atomic
+                                      - name: matchLabels
+                                        type:
+                                          map:
+                                            elementType:
+                                              scalar: string
+                                      elementRelationship: atomic
+                                - name: podSelector
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: matchExpressions
+                                        type:
+                                          list:
+                                            elementType:
+                                              map:
+                                                fields:
+                                                - name: key
+                                                  type:
+                                                    scalar: string
+                                                - name: operator
+                                                  type:
+                                                    scalar: string
+                                                - name: values
+                                                  type:
+                                                    list:
+                                                      elementType:
+                                                        scalar: string
+                                                      elementRelationship: atomic
+                                            elementRelationship: atomic
+                                      - name: matchLabels
+                                        type:
+                                          map:
+                                            elementType:
+                                              scalar: string
+                                      elementRelationship: atomic
+                            elementRelationship: atomic
                 - name: nodeLostToleranceSeconds
                   type:
                     scalar: numeric
@@ -2181,6 +2990,33 @@ var schemaYAML = typed.YAMLObject(`types:
                                                 scalar: boolean
                                             elementRelationship: atomic
                             elementRelationship: atomic
+                      - name: hostAliases
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: hostnames
+                                  type:
+                                    list:
+                                      elementType:
+                                        scalar: string
+                                      elementRelationship: atomic
+                                - name: ip
+                                  type:
+                                    scalar: string
+                            elementRelationship: atomic
+                      - name: imagePullSecrets
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: name
+                                  type:
+                                    scalar: string
+                                elementRelationship: atomic
+                            elementRelationship: atomic
                       - name: labels
                         type:
                           map:
@@ -2318,6 +3154,9 @@ var schemaYAML = typed.YAMLObject(`types:
                                 map:
                                   elementType:
                                     scalar: untyped
+                      - name: runtimeClassName
+                        type:
+                          scalar: string
                       - name: securityContext
                         type:
                           map:
@@ -2414,6 +3253,12 @@ var schemaYAML = typed.YAMLObject(`types:
                                   - name: runAsUserName
                                     type:
                                       scalar: string
+                      - name: serviceAccountName
+                        type:
+                          scalar: string
+                      - name: terminationGracePeriodSeconds
+                        type:
+                          scalar: numeric
                       - name: tmpfs
                         type:
                           scalar: boolean
@@ -2436,6 +3281,66 @@ var schemaYAML = typed.YAMLObject(`types:
                                   type:
                                     scalar: numeric
                                 - name: value
+                                  type:
+                                    scalar: string
+                            elementRelationship: atomic
+                      - name: topologySpreadConstraints
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: labelSelector
+                                  type:
+                                    map:
+                                      fields:
+                                      - name: matchExpressions
+                                        type:
+                                          list:
+                                            elementType:
+                                              map:
+                                                fields:
+                                                - name: key
+                                                  type:
+                                                    scalar: string
+                                                - name: operator
+                                                  type:
+                                                    scalar: string
+                                                - name: values
+                                                  type:
+                                                    list:
+                                                      elementType:
+                                                        scalar: string
+                                                      elementRelationship: atomic
+                                            elementRelationship: atomic
+                                      - name: matchLabels
+                                        type:
+                                          map:
+                                            elementType:
+                                              scalar: string
+                                      elementRelationship: atomic
+                                - name: matchLabelKeys
+                                  type:
+                                    list:
+                                      elementType:
+                                        scalar: string
+                                      elementRelationship: atomic
+                                - name: maxSkew
+                                  type:
+                                    scalar: numeric
+                                - name: minDomains
+                                  type:
+                                    scalar: numeric
+                                - name: nodeAffinityPolicy
+                                  type:
+                                    scalar: string
+                                - name: nodeTaintsPolicy
+                                  type:
+                                    scalar: string
+                                - name: topologyKey
+                                  type:
+                                    scalar: string
+                                - name: whenUnsatisfiable
                                   type:
                                     scalar: string
                             elementRelationship: atomic
@@ -2494,6 +3399,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: size
                   type:
                     scalar: numeric
+                - name: storageQuota
+                  type:
+                    scalar: untyped
                 - name: version
                   type:
                     scalar: string
@@ -2543,6 +3451,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: path
                   type:
                     scalar: string
+          - name: repeatOf
+            type:
+              scalar: string
           - name: revisionBump
             type:
               scalar: numeric
@@ -2565,6 +3476,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: profile
                   type:
                     scalar: string
+          - name: sha256
+            type:
+              scalar: string
           - name: ttlSecondsAfterFinished
             type:
               scalar: numeric
@@ -2648,6 +3562,9 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: reason
             type:
               scalar: string
+          - name: replaced
+            type:
+              scalar: boolean
           - name: requestTime
             type:
               scalar: string

@@ -8,14 +8,13 @@ package v1beta2
 // ABSBackupSourceApplyConfiguration represents a declarative configuration of the ABSBackupSource type for use
 // with apply.
 //
-// ABSBackupSource says where in Azure Blob Storage a backup is kept.
+// ABSBackupSource is where a backup goes in Azure Blob Storage.
 type ABSBackupSourceApplyConfiguration struct {
-	// Where the backup goes, as <container>/<key>. The container must exist.
+	// Destination of the backup, as <container>/<key>. The container must exist.
 	Path *string `json:"path,omitempty"`
-	// Secret with the keys "storage-account" and "storage-key", and "cloud" where it is not the public
-	// one.
+	// Secret with the keys "storage-account" and "storage-key", and "cloud" if it is not the public cloud.
 	ABSSecret *string `json:"absSecret,omitempty"`
-	// URL of the service, with the account. Default: that of the account in its cloud.
+	// URL of the service, including the account. Default: that of the account in its cloud.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 

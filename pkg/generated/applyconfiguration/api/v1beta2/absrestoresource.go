@@ -8,14 +8,13 @@ package v1beta2
 // ABSRestoreSourceApplyConfiguration represents a declarative configuration of the ABSRestoreSource type for use
 // with apply.
 //
-// ABSRestoreSource says where in Azure Blob Storage a backup is found.
+// ABSRestoreSource is where a backup is in Azure Blob Storage.
 type ABSRestoreSourceApplyConfiguration struct {
-	// Where the backup is, as <container>/<key>.
+	// Location of the backup, as <container>/<key>.
 	Path *string `json:"path,omitempty"`
-	// Secret with the keys "storage-account" and "storage-key", and "cloud" where it is not the public
-	// one.
+	// Secret with the keys "storage-account" and "storage-key", and "cloud" if it is not the public cloud.
 	ABSSecret *string `json:"absSecret,omitempty"`
-	// URL of the service, with the account. Default: that of the account in its cloud.
+	// URL of the service, including the account. Default: that of the account in its cloud.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 

@@ -8,13 +8,13 @@ package v1beta2
 // BackupEvidenceApplyConfiguration represents a declarative configuration of the BackupEvidence type for use
 // with apply.
 //
-// BackupEvidence is what an etcd found in a backup. It is what the cluster itself said at that revision.
+// BackupEvidence is what a verification found in a backup, and the cluster itself had at that revision.
 type BackupEvidenceApplyConfiguration struct {
 	// Revision at which the backup and the cluster were compared.
 	EtcdRevision *int64 `json:"etcdRevision,omitempty"`
-	// Number of keys at that revision.
+	// Number of keys at the revision.
 	Keys *int64 `json:"keys,omitempty"`
-	// Hash over keys and values at that revision, as etcd computes it.
+	// Hash of keys and values at the revision, as etcd computes it.
 	Hash *int64 `json:"hash,omitempty"`
 }
 

@@ -8,15 +8,18 @@ package v1beta2
 // BackupPolicyApplyConfiguration represents a declarative configuration of the BackupPolicy type for use
 // with apply.
 //
-// BackupPolicy says when to back up, and how many backups to keep.
+// BackupPolicy is when to back up, and how many backups to keep.
 type BackupPolicyApplyConfiguration struct {
-	// How many seconds one backup may take. 0 or less means the default, 60.
+	// Timeout of a backup in seconds. 0 or less means the default, 60.
 	TimeoutInSecond *int64 `json:"timeoutInSecond,omitempty"`
-	// How many seconds from one backup to the next. 0 means one backup only.
+	// Seconds between two backups. 0 means a single backup.
 	BackupIntervalInSecond *int64 `json:"backupIntervalInSecond,omitempty"`
 	// How many backups to keep. 0 means all.
 	MaxBackups *int `json:"maxBackups,omitempty"`
-	// At which times to back up, instead of backupIntervalInSecond.
+	// Whether backups under the same path that carry no owner, such as those that the CoreOS etcd-operator made,
+	// count towards maxBackups and are pruned like those of this object. Backups of another EtcdBackup never are.
+	AdoptExisting *bool `json:"adoptExisting,omitempty"`
+	// Schedule of the backups, instead of backupIntervalInSecond.
 	Schedule *BackupScheduleApplyConfiguration `json:"schedule,omitempty"`
 }
 
@@ -47,6 +50,14 @@ func (b *BackupPolicyApplyConfiguration) WithBackupIntervalInSecond(value int64)
 // If called multiple times, the MaxBackups field is set to the value of the last call.
 func (b *BackupPolicyApplyConfiguration) WithMaxBackups(value int) *BackupPolicyApplyConfiguration {
 	b.MaxBackups = &value
+	return b
+}
+
+// WithAdoptExisting sets the AdoptExisting field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the AdoptExisting field is set to the value of the last call.
+func (b *BackupPolicyApplyConfiguration) WithAdoptExisting(value bool) *BackupPolicyApplyConfiguration {
+	b.AdoptExisting = &value
 	return b
 }
 

@@ -12,15 +12,15 @@ import (
 // BackupProgressApplyConfiguration represents a declarative configuration of the BackupProgress type for use
 // with apply.
 //
-// BackupProgress says how far a backup is.
+// BackupProgress is the progress of a backup.
 type BackupProgressApplyConfiguration struct {
-	// When this was so.
+	// When the progress was measured.
 	Time *v1.Time `json:"time,omitempty"`
-	// Bytes of the snapshot that have been sent.
+	// Bytes of the snapshot that have been stored.
 	Bytes *int64 `json:"bytes,omitempty"`
-	// Bytes of the database, which is about what the snapshot will have.
+	// Size of the database in bytes, which approximates the size of the snapshot.
 	OfBytes *int64 `json:"ofBytes,omitempty"`
-	// Bytes in a second, since it began.
+	// Average bytes per second.
 	BytesPerSecond *int64 `json:"bytesPerSecond,omitempty"`
 }
 

@@ -13,36 +13,45 @@ import (
 // BackupReportApplyConfiguration represents a declarative configuration of the BackupReport type for use
 // with apply.
 //
-// BackupReport is what the status says beside what the original operator's did.
+// BackupReport holds the fields of the status that the original operator did not have.
 type BackupReportApplyConfiguration struct {
-	// Generation of the spec that the rest of the status is about.
+	// Generation of the spec that the operator last reconciled.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Ready, Reconciling and Stalled, with a reason and a sentence each.
+	// Conditions of the backup: Ready, Reconciling and Stalled.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// Address of the last successful backup.
+	// URL of the last successful backup.
 	URL *string `json:"url,omitempty"`
-	// Bytes of the last successful backup, as it is stored.
+	// Size of the last successful backup in bytes, as stored.
 	Size *int64 `json:"size,omitempty"`
-	// SHA-256 of the last successful backup, as it is stored.
+	// SHA-256 of the last successful backup, as stored.
 	SHA256 *string `json:"sha256,omitempty"`
 	// How long the last successful backup took.
 	Duration *metav1.Duration `json:"duration,omitempty"`
-	// What an etcd found in the last successful backup, where verify asks for that.
+	// Result of the verification of the last successful backup.
 	Verification *BackupEvidenceApplyConfiguration `json:"verification,omitempty"`
-	// The backup that is being made. It is written before the backup begins, so that an operator which
-	// is restarted knows what became of it.
+	// The backup in progress. It is written before the backup begins, so that an operator that is
+	// restarted can resume or discard it.
 	Run *BackupRunApplyConfiguration `json:"run,omitempty"`
 	// When the next backup is due.
 	NextRun *metav1.Time `json:"nextRun,omitempty"`
-	// The time of the schedule that the last backup was for.
+	// Scheduled time of the last backup.
 	LastScheduled *metav1.Time `json:"lastScheduled,omitempty"`
-	// How many times in a row it failed.
+	// Number of consecutive failures.
 	Failures *int32 `json:"failures,omitempty"`
-	// The newest of the backups that this object wrote and that are kept, at most 100, the newest first.
+	// Backups in the store that this object made: the newest 100, newest first. The last one may be older: the
+	// one with the highest revision of the cluster is always listed.
 	Backups []KeptBackupApplyConfiguration `json:"backups,omitempty"`
-	// Names of backups that were to be verified and never were, at most 100, the newest first: their run was
-	// interrupted and then failed. They are deleted when the next backup is verified.
+	// Names of backups whose verification was interrupted and then failed: the newest 100, newest first.
+	// They are deleted when the next backup has been verified.
 	Unverified []string `json:"unverified,omitempty"`
+	// Where this object has written backups, the last one first: the current location and those of earlier specs.
+	// If deletionPolicy is Delete, the backups in all of them are deleted.
+	Locations []BackupLocationApplyConfiguration `json:"locations,omitempty"`
+	// Fingerprint of what the spec asked for when the last successful backup was made.
+	MadeFor *string `json:"madeFor,omitempty"`
+	// Backups that failed and that may have left an unfinished upload in the store: the newest 20, newest first. The
+	// uploads are removed when the store can be reached again.
+	Abandoned []BackupRunApplyConfiguration `json:"abandoned,omitempty"`
 }
 
 // BackupReportApplyConfiguration constructs a declarative configuration of the BackupReport type for use with
@@ -163,6 +172,40 @@ func (b *BackupReportApplyConfiguration) WithBackups(values ...*KeptBackupApplyC
 func (b *BackupReportApplyConfiguration) WithUnverified(values ...string) *BackupReportApplyConfiguration {
 	for i := range values {
 		b.Unverified = append(b.Unverified, values[i])
+	}
+	return b
+}
+
+// WithLocations adds the given value to the Locations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Locations field.
+func (b *BackupReportApplyConfiguration) WithLocations(values ...*BackupLocationApplyConfiguration) *BackupReportApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithLocations")
+		}
+		b.Locations = append(b.Locations, *values[i])
+	}
+	return b
+}
+
+// WithMadeFor sets the MadeFor field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MadeFor field is set to the value of the last call.
+func (b *BackupReportApplyConfiguration) WithMadeFor(value string) *BackupReportApplyConfiguration {
+	b.MadeFor = &value
+	return b
+}
+
+// WithAbandoned adds the given value to the Abandoned field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Abandoned field.
+func (b *BackupReportApplyConfiguration) WithAbandoned(values ...*BackupRunApplyConfiguration) *BackupReportApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithAbandoned")
+		}
+		b.Abandoned = append(b.Abandoned, *values[i])
 	}
 	return b
 }

@@ -12,17 +12,21 @@ import (
 // BackupRunApplyConfiguration represents a declarative configuration of the BackupRun type for use
 // with apply.
 //
-// BackupRun is a backup that is being made.
+// BackupRun is a backup in progress.
 type BackupRunApplyConfiguration struct {
-	// Tells this backup from the others. It is written into the object's metadata as well.
+	// Identifies this backup. It is also in the metadata of the stored object.
 	ID *string `json:"id,omitempty"`
-	// When it began; the time in the object's name.
+	// When the backup began, which is the time in the name of the stored object.
 	StartTime *v1.Time `json:"startTime,omitempty"`
-	// The time of the schedule that it is for.
+	// Scheduled time of the backup.
 	Scheduled *v1.Time `json:"scheduled,omitempty"`
-	// Where it goes, as <bucket>/<key>; a change of the spec does not move it.
+	// Destination of the backup, as <bucket>/<key>. A change of the spec does not affect it.
 	Path *string `json:"path,omitempty"`
-	// How far it is. It is written from time to time only.
+	// How many operator processes have worked on it. A backup that three of them did not survive is given up.
+	Attempts *int32 `json:"attempts,omitempty"`
+	// Identifies the last of these processes.
+	Process *string `json:"process,omitempty"`
+	// Progress of the backup. It is updated from time to time only.
 	Progress *BackupProgressApplyConfiguration `json:"progress,omitempty"`
 }
 
@@ -61,6 +65,22 @@ func (b *BackupRunApplyConfiguration) WithScheduled(value v1.Time) *BackupRunApp
 // If called multiple times, the Path field is set to the value of the last call.
 func (b *BackupRunApplyConfiguration) WithPath(value string) *BackupRunApplyConfiguration {
 	b.Path = &value
+	return b
+}
+
+// WithAttempts sets the Attempts field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Attempts field is set to the value of the last call.
+func (b *BackupRunApplyConfiguration) WithAttempts(value int32) *BackupRunApplyConfiguration {
+	b.Attempts = &value
+	return b
+}
+
+// WithProcess sets the Process field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Process field is set to the value of the last call.
+func (b *BackupRunApplyConfiguration) WithProcess(value string) *BackupRunApplyConfiguration {
+	b.Process = &value
 	return b
 }
 

@@ -8,15 +8,15 @@ package v1beta2
 // BackupScheduleApplyConfiguration represents a declarative configuration of the BackupSchedule type for use
 // with apply.
 //
-// BackupSchedule says at which times to back up.
+// BackupSchedule is a schedule of backups.
 type BackupScheduleApplyConfiguration struct {
 	// Minute, hour, day of month, month and day of week, as in a CronJob; or @daily and the like.
 	Cron *string `json:"cron,omitempty"`
 	// Name of a time zone, such as Europe/Berlin. Default: UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
-	// Spreads the backups of many clusters: each begins up to this many seconds later.
+	// Delays each backup by a random time of up to this many seconds, to spread those of many clusters.
 	JitterInSecond *int64 `json:"jitterInSecond,omitempty"`
-	// Begins no further backups while it is true.
+	// Suspends the schedule.
 	Suspend *bool `json:"suspend,omitempty"`
 }
 

@@ -8,17 +8,17 @@ package v1beta2
 // BackupSourceApplyConfiguration represents a declarative configuration of the BackupSource type for use
 // with apply.
 //
-// BackupSource holds one block for each kind of store; the one that storageType names is used.
+// BackupSource holds the settings of each type of store; those that storageType names are used.
 type BackupSourceApplyConfiguration struct {
-	// Where in S3.
+	// Location in S3.
 	S3 *S3BackupSourceApplyConfiguration `json:"s3,omitempty"`
-	// Where in Azure Blob Storage.
+	// Location in Azure Blob Storage.
 	ABS *ABSBackupSourceApplyConfiguration `json:"abs,omitempty"`
-	// Where in Google Cloud Storage.
+	// Location in Google Cloud Storage.
 	GCS *GCSBackupSourceApplyConfiguration `json:"gcs,omitempty"`
-	// Where in Alibaba Cloud OSS.
+	// Location in Alibaba Cloud OSS.
 	OSS *OSSBackupSourceApplyConfiguration `json:"oss,omitempty"`
-	// Where on the volume that is mounted into the operator's pod.
+	// Location on a volume that is mounted into the operator's pod.
 	File *FileBackupSourceApplyConfiguration `json:"file,omitempty"`
 }
 

@@ -12,35 +12,38 @@ import (
 // BackupSpecApplyConfiguration represents a declarative configuration of the BackupSpec type for use
 // with apply.
 //
-// BackupSpec says what to back up, and where to.
+// BackupSpec is what to back up, when and where to.
 type BackupSpecApplyConfiguration struct {
-	// Client URLs of the cluster to back up, such as http://example-etcd-cluster-client:2379.
+	// Client URLs of the cluster to back up, such as http://example-etcd-cluster-client:2379. Not needed with
+	// etcdClusterRef.
 	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
-	// Kind of the store: S3, ABS, GCS, OSS or File. The block of the same name says where in it.
+	// EtcdCluster to back up, in the same namespace. Its members, and the Secret for TLS, are known from it.
+	EtcdClusterRef *EtcdClusterRefApplyConfiguration `json:"etcdClusterRef,omitempty"`
+	// Type of the store: S3, ABS, GCS, OSS or File. The field of that name holds its settings.
 	StorageType *apiv1beta2.BackupStorageType `json:"storageType,omitempty"`
-	// When to back up, and how many backups to keep. Without it, one backup is made.
+	// When to back up, and how many backups to keep. Without it, a single backup is made.
 	BackupPolicy                   *BackupPolicyApplyConfiguration `json:"backupPolicy,omitempty"`
 	BackupSourceApplyConfiguration `json:""`
 	// Secret with the client certificate for etcd: etcd-client.crt, etcd-client.key and
 	// etcd-client-ca.crt, or the keys of a kubernetes.io/tls Secret.
 	ClientTLSSecret *string `json:"clientTLSSecret,omitempty"`
-	// Accepts any certificate from etcd. Use it only where the certificates cannot be checked.
+	// Skips the verification of etcd's certificate. Use it only if it cannot be verified.
 	AllowSelfSignedCertificates *bool `json:"allowSelfSignedCertificates,omitempty"`
 	// Secret with the keys "username" and "password", for etcd with authentication. The user needs the
-	// role root: etcd gives snapshots to no other.
+	// role root, which etcd requires for snapshots.
 	EtcdAuthSecret *string `json:"etcdAuthSecret,omitempty"`
-	// How the backup is compressed: None, the default, or Zstd.
+	// Compression of the backup: None (the default) or Zstd.
 	Compression *apiv1beta2.BackupCompression `json:"compression,omitempty"`
-	// Secret with age keys to encrypt the backup with before it leaves the operator: public ones in
-	// "recipients", or private ones in "identities". Who restores it needs the private ones.
+	// Secret with age keys, to encrypt the backup before it leaves the operator: public keys in
+	// "recipients", or private keys in "identities". A restore needs the private keys.
 	EncryptionSecret *string `json:"encryptionSecret,omitempty"`
-	// How the backup is checked after it was written: None, the default, or Restore, which reads it
-	// back, lets an etcd open it and compares what is in it.
+	// Verification of the stored backup: None (the default), or Restore, which reads it back, restores
+	// it into a temporary etcd and compares the content.
 	Verify *apiv1beta2.BackupVerification `json:"verify,omitempty"`
-	// How many seconds after its success this object is deleted, where it is not a periodic one. The
-	// backup itself stays. Default: never.
+	// How many seconds after success this object is deleted, if it is not periodic. The backup itself is
+	// kept. Default: never.
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
-	// What becomes of the backups when somebody deletes this object: Keep, the default, or Delete.
+	// What happens to the backups when this object is deleted: Keep (the default) or Delete.
 	DeletionPolicy *apiv1beta2.BackupDeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
@@ -57,6 +60,14 @@ func (b *BackupSpecApplyConfiguration) WithEtcdEndpoints(values ...string) *Back
 	for i := range values {
 		b.EtcdEndpoints = append(b.EtcdEndpoints, values[i])
 	}
+	return b
+}
+
+// WithEtcdClusterRef sets the EtcdClusterRef field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the EtcdClusterRef field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithEtcdClusterRef(value *EtcdClusterRefApplyConfiguration) *BackupSpecApplyConfiguration {
+	b.EtcdClusterRef = value
 	return b
 }
 

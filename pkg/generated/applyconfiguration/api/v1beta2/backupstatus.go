@@ -13,7 +13,7 @@ import (
 // BackupStatusApplyConfiguration represents a declarative configuration of the BackupStatus type for use
 // with apply.
 //
-// BackupStatus says how a backup went.
+// BackupStatus is the state of a backup.
 type BackupStatusApplyConfiguration struct {
 	// Whether the last backup succeeded.
 	Succeeded *bool `json:"succeeded,omitempty"`
@@ -21,11 +21,11 @@ type BackupStatusApplyConfiguration struct {
 	Reason *string `json:"Reason,omitempty"`
 	// Version of etcd that was backed up.
 	EtcdVersion *string `json:"etcdVersion,omitempty"`
-	// Revision of etcd's data in the backup.
+	// etcd revision of the backup.
 	EtcdRevision *int64 `json:"etcdRevision,omitempty"`
 	// When the last successful backup was made.
 	LastSuccessDate *v1.Time `json:"lastSuccessDate,omitempty"`
-	// When a backup was last tried, whether or not it succeeded.
+	// When a backup was last attempted, whether or not it succeeded.
 	LastExecutionDate              *v1.Time `json:"lastExecutionDate,omitempty"`
 	BackupReportApplyConfiguration `json:""`
 }
@@ -196,6 +196,40 @@ func (b *BackupStatusApplyConfiguration) WithBackups(values ...*KeptBackupApplyC
 func (b *BackupStatusApplyConfiguration) WithUnverified(values ...string) *BackupStatusApplyConfiguration {
 	for i := range values {
 		b.BackupReportApplyConfiguration.Unverified = append(b.BackupReportApplyConfiguration.Unverified, values[i])
+	}
+	return b
+}
+
+// WithLocations adds the given value to the Locations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Locations field.
+func (b *BackupStatusApplyConfiguration) WithLocations(values ...*BackupLocationApplyConfiguration) *BackupStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithLocations")
+		}
+		b.BackupReportApplyConfiguration.Locations = append(b.BackupReportApplyConfiguration.Locations, *values[i])
+	}
+	return b
+}
+
+// WithMadeFor sets the MadeFor field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MadeFor field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithMadeFor(value string) *BackupStatusApplyConfiguration {
+	b.BackupReportApplyConfiguration.MadeFor = &value
+	return b
+}
+
+// WithAbandoned adds the given value to the Abandoned field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Abandoned field.
+func (b *BackupStatusApplyConfiguration) WithAbandoned(values ...*BackupRunApplyConfiguration) *BackupStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithAbandoned")
+		}
+		b.BackupReportApplyConfiguration.Abandoned = append(b.BackupReportApplyConfiguration.Abandoned, *values[i])
 	}
 	return b
 }

@@ -12,36 +12,37 @@ import (
 // BootstrapRestoreApplyConfiguration represents a declarative configuration of the BootstrapRestore type for use
 // with apply.
 //
-// BootstrapRestore records what a cluster was made of. Pods and volume claims made since carry its UID
-// in the label etcd_incarnation; those of the cluster's object that do not belong to the members before.
+// BootstrapRestore records what a cluster was restored from. Pods and volume claims created since carry its
+// UID in the label etcd_incarnation; those that do not belong to the previous incarnation.
 type BootstrapRestoreApplyConfiguration struct {
-	// What tells this cluster from those before it under the same name: the UID of the EtcdRestore, or
-	// a name of its own.
+	// UID of this incarnation: the UID of the EtcdRestore, or a generated one.
 	UID *string `json:"uid,omitempty"`
-	// How far it is.
+	// Progress of the seed: Filling, Replacing or Starting.
 	Stage *apiv1beta2.RestoreStage `json:"stage,omitempty"`
-	// Name of the EtcdRestore that asked for it. Empty where a survivor is the source.
+	// Name of the EtcdRestore. Empty if the data is that of a surviving member.
 	Name *string `json:"name,omitempty"`
-	// Name of the member that survived the loss of the quorum, and whose data the cluster is made of.
+	// Name of the member that survived the loss of the quorum and whose data is used.
 	Member *string `json:"member,omitempty"`
-	// Secret by which the snapshot is fetched.
+	// Secret with the credentials for fetching the snapshot.
 	Secret *string `json:"secret,omitempty"`
-	// Where the snapshot is fetched from.
+	// URL of the snapshot.
 	URL *string `json:"url,omitempty"`
-	// Number of bytes of the snapshot.
+	// URL of the backup in its store.
+	Source *string `json:"source,omitempty"`
+	// Size of the snapshot in bytes.
 	Size *int64 `json:"size,omitempty"`
-	// Sum over these bytes, in hexadecimal.
+	// SHA-256 of the snapshot, in hexadecimal.
 	SHA256 *string `json:"sha256,omitempty"`
-	// By how much the revision was to be raised.
+	// Requested increase of the revision.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
-	// By how much the revision was raised. Less than asked for where the version of etcd cannot do it.
-	// It is known from the stage Replacing on.
+	// Actual increase of the revision. It is less than requested if the version of etcd does not support
+	// it, and known from the stage Replacing on.
 	RevisionBumped *int64 `json:"revisionBumped,omitempty"`
-	// Whether the volumes of the members before are kept for good.
+	// Whether the volumes of the previous incarnation are kept permanently.
 	KeepVolumes *bool `json:"keepVolumes,omitempty"`
-	// What was lost by it, as far as that can be known.
+	// What was lost, as far as it is known.
 	Loss *string `json:"loss,omitempty"`
-	// The cluster that this one takes the place of.
+	// The previous incarnation.
 	Previous *PreviousClusterApplyConfiguration `json:"previous,omitempty"`
 }
 
@@ -96,6 +97,14 @@ func (b *BootstrapRestoreApplyConfiguration) WithSecret(value string) *Bootstrap
 // If called multiple times, the URL field is set to the value of the last call.
 func (b *BootstrapRestoreApplyConfiguration) WithURL(value string) *BootstrapRestoreApplyConfiguration {
 	b.URL = &value
+	return b
+}
+
+// WithSource sets the Source field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Source field is set to the value of the last call.
+func (b *BootstrapRestoreApplyConfiguration) WithSource(value string) *BootstrapRestoreApplyConfiguration {
+	b.Source = &value
 	return b
 }
 

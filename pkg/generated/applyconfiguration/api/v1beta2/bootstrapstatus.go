@@ -8,19 +8,19 @@ package v1beta2
 // BootstrapStatusApplyConfiguration represents a declarative configuration of the BootstrapStatus type for use
 // with apply.
 //
-// BootstrapStatus records how a cluster was started.
+// BootstrapStatus records how a cluster was bootstrapped.
 type BootstrapStatusApplyConfiguration struct {
 	// Name of the first member.
 	Seed *string `json:"seed,omitempty"`
-	// Token that tells this cluster's members from those of any other. It is not a secret.
+	// Initial cluster token, which distinguishes this cluster from all others. It is not a secret.
 	Token *string `json:"token,omitempty"`
-	// UID of the one pod that was allowed to start the cluster. Written before that pod can be
-	// scheduled: while it is empty no etcd can have run, and once it is set no second pod is
-	// given the chance.
+	// UID of the only pod that may bootstrap the cluster. It is written before that pod can be
+	// scheduled: as long as it is empty no etcd can have run, and once it is set no other pod may
+	// bootstrap.
 	PodUID *string `json:"podUID,omitempty"`
-	// UID of the restore request that was last acted upon: none is carried out twice.
+	// UID of the last restore request that was executed. No request is executed twice.
 	LastRequest *string `json:"lastRequest,omitempty"`
-	// What the cluster was made of, where it did not begin empty.
+	// What the cluster was restored from. Not set for a cluster that began empty.
 	Restore *BootstrapRestoreApplyConfiguration `json:"restore,omitempty"`
 }
 

@@ -13,19 +13,19 @@ import (
 // ClusterConditionApplyConfiguration represents a declarative configuration of the ClusterCondition type for use
 // with apply.
 //
-// ClusterCondition is one condition of a cluster. Times are in RFC 3339.
+// ClusterCondition is a condition of a cluster. Times are in RFC 3339.
 type ClusterConditionApplyConfiguration struct {
 	// Type of the condition.
 	Type *apiv1beta2.ClusterConditionType `json:"type,omitempty"`
 	// True, False or Unknown.
 	Status *v1.ConditionStatus `json:"status,omitempty"`
-	// When the condition was last written.
+	// When the condition was last updated.
 	LastUpdateTime *string `json:"lastUpdateTime,omitempty"`
 	// When the status of the condition last changed.
 	LastTransitionTime *string `json:"lastTransitionTime,omitempty"`
-	// Why the condition is what it is, in one word for programs.
+	// Reason for the status, as a word that programs can compare.
 	Reason *string `json:"reason,omitempty"`
-	// Why the condition is what it is, in a sentence for people.
+	// Reason for the status, as a sentence for people.
 	Message *string `json:"message,omitempty"`
 }
 

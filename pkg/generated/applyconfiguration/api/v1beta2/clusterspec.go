@@ -7,47 +7,59 @@ package v1beta2
 
 import (
 	apiv1beta2 "github.com/etcd-operator/etcd-operator/api/v1beta2"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 )
 
 // ClusterSpecApplyConfiguration represents a declarative configuration of the ClusterSpec type for use
 // with apply.
 //
-// ClusterSpec says what an etcd cluster should be.
+// ClusterSpec is the desired state of an etcd cluster.
 type ClusterSpecApplyConfiguration struct {
-	// Number of members, from 1 to 7. An odd number is best: an even one survives no more failures than
+	// Number of members, from 1 to 7. Choose an odd number: an even one tolerates no more failures than
 	// the odd number below it.
 	Size *int `json:"size,omitempty"`
 	// Image repository of etcd, without a tag. The tag is the version with a leading "v".
 	// Default: quay.io/coreos/etcd.
 	Repository *string `json:"repository,omitempty"`
 	// Version of etcd as major.minor.patch, with or without a leading "v": "3.6.16" or "v3.6.16".
-	// A change upgrades the members one after the other; a minor version cannot be skipped.
+	// A change upgrades the members one at a time; no minor version can be skipped. Default: 3.6.16.
 	Version *string `json:"version,omitempty"`
-	// Paused stops the operator from changing anything. Status and health are still kept true.
+	// Stops the operator from changing the cluster. The status is still updated.
 	Paused *bool `json:"paused,omitempty"`
-	// How the members' pods are made. A change rolls through the members, one after the other.
+	// Settings of the members' pods. A change is rolled out to the members one at a time.
 	Pod *PodPolicyApplyConfiguration `json:"pod,omitempty"`
-	// Adjusts the client Service of the cluster.
+	// Settings of the Service that clients use.
 	Service *ServicePolicyApplyConfiguration `json:"service,omitempty"`
-	// Whether the operator keeps a PodDisruptionBudget that protects the quorum from evictions.
+	// Whether the operator maintains a PodDisruptionBudget that protects the quorum from evictions.
 	// Default: true.
 	PodDisruptionBudget *bool `json:"podDisruptionBudget,omitempty"`
-	// Certificates for the traffic between members and with clients.
+	// Who may connect to the members. By default the operator maintains no NetworkPolicy, and whoever reaches
+	// the members' addresses may.
+	NetworkPolicy *NetworkPolicyApplyConfiguration `json:"networkPolicy,omitempty"`
+	// TLS between members and with clients.
 	TLS *TLSPolicyApplyConfiguration `json:"TLS,omitempty"`
-	// What becomes of the members' volumes when this object is deleted: Delete (the default) or Retain.
+	// What happens to the members' volumes when this object is deleted: Delete (the default) or Retain.
 	DeletionPolicy *apiv1beta2.DeletionPolicy `json:"deletionPolicy,omitempty"`
-	// How many seconds a member may be on a node that is gone before it is given up and replaced.
-	// Default: 60, and 300 for members with a volume.
+	// How many seconds the node of a member may be lost before the member is replaced.
+	// Default: 60, or 300 for members with a volume.
 	NodeLostToleranceSeconds *int64 `json:"nodeLostToleranceSeconds,omitempty"`
-	// What is done when more than half of the members are lost for good. By default nothing is: the
-	// status says what is lost and what could be done.
+	// What the operator does when the quorum is permanently lost. By default it changes nothing: the
+	// status reports what is lost and what can be done.
 	Recovery *RecoveryPolicyApplyConfiguration `json:"recovery,omitempty"`
-	// Deprecated: an old name of repository. It is accepted and ignored.
+	// How large the database of each member may become, from 16Mi to 8Gi. etcd accepts no writes beyond it. Default: four
+	// tenths of the volume, at least 2Gi and at most 8Gi; without volumes 2Gi.
+	StorageQuota *resource.Quantity `json:"storageQuota,omitempty"`
+	// How the cluster comes into being: empty, or from a backup. It counts until the cluster exists, and
+	// cannot be changed.
+	Bootstrap *BootstrapPolicyApplyConfiguration `json:"bootstrap,omitempty"`
+	// Upkeep of the members' databases that the operator does by itself. By default it does none.
+	Maintenance *MaintenancePolicyApplyConfiguration `json:"maintenance,omitempty"`
+	// Deprecated: the former name of repository. It is accepted and ignored.
 	BaseImage *string `json:"baseImage,omitempty"`
-	// Deprecated: accepted and ignored. Backups are made with an EtcdBackup.
+	// Deprecated: accepted and ignored. Use an EtcdBackup.
 	Backup *runtime.RawExtension `json:"backup,omitempty"`
-	// Deprecated: accepted and ignored. Self-hosted clusters are a thing of the past.
+	// Deprecated: accepted and ignored. Self-hosted clusters are not supported.
 	SelfHosted *runtime.RawExtension `json:"selfHosted,omitempty"`
 }
 
@@ -113,6 +125,14 @@ func (b *ClusterSpecApplyConfiguration) WithPodDisruptionBudget(value bool) *Clu
 	return b
 }
 
+// WithNetworkPolicy sets the NetworkPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NetworkPolicy field is set to the value of the last call.
+func (b *ClusterSpecApplyConfiguration) WithNetworkPolicy(value *NetworkPolicyApplyConfiguration) *ClusterSpecApplyConfiguration {
+	b.NetworkPolicy = value
+	return b
+}
+
 // WithTLS sets the TLS field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the TLS field is set to the value of the last call.
@@ -142,6 +162,30 @@ func (b *ClusterSpecApplyConfiguration) WithNodeLostToleranceSeconds(value int64
 // If called multiple times, the Recovery field is set to the value of the last call.
 func (b *ClusterSpecApplyConfiguration) WithRecovery(value *RecoveryPolicyApplyConfiguration) *ClusterSpecApplyConfiguration {
 	b.Recovery = value
+	return b
+}
+
+// WithStorageQuota sets the StorageQuota field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the StorageQuota field is set to the value of the last call.
+func (b *ClusterSpecApplyConfiguration) WithStorageQuota(value resource.Quantity) *ClusterSpecApplyConfiguration {
+	b.StorageQuota = &value
+	return b
+}
+
+// WithBootstrap sets the Bootstrap field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Bootstrap field is set to the value of the last call.
+func (b *ClusterSpecApplyConfiguration) WithBootstrap(value *BootstrapPolicyApplyConfiguration) *ClusterSpecApplyConfiguration {
+	b.Bootstrap = value
+	return b
+}
+
+// WithMaintenance sets the Maintenance field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Maintenance field is set to the value of the last call.
+func (b *ClusterSpecApplyConfiguration) WithMaintenance(value *MaintenancePolicyApplyConfiguration) *ClusterSpecApplyConfiguration {
+	b.Maintenance = value
 	return b
 }
 

@@ -13,48 +13,55 @@ import (
 // ClusterStatusApplyConfiguration represents a declarative configuration of the ClusterStatus type for use
 // with apply.
 //
-// ClusterStatus is what the operator last saw of a cluster.
+// ClusterStatus is the state of a cluster as the operator last observed it.
 type ClusterStatusApplyConfiguration struct {
 	// Creating, Running or Failed.
 	Phase *apiv1beta2.ClusterPhase `json:"phase,omitempty"`
-	// Why the phase is Failed, and what can be done.
+	// Why the phase is Failed, and what to do about it.
 	Reason *string `json:"reason,omitempty"`
-	// Generation of the spec that this status is about.
+	// Generation of the spec that the operator last reconciled.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Whether the operator keeps its hands off, because spec.paused asks for it.
+	// Whether the operator has stopped changing the cluster because spec.paused is set.
 	ControlPaused *bool `json:"controlPaused,omitempty"`
-	// What is going on, by type of condition.
+	// Conditions of the cluster.
 	Conditions []ClusterConditionApplyConfiguration `json:"conditions,omitempty"`
-	// Number of members of the etcd cluster.
+	// Number of members in the etcd cluster.
 	Size *int `json:"size,omitempty"`
-	// Number of members' pods.
+	// Number of the members' pods.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Number of members that serve.
+	// Number of members that are ready.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 	// Label selector of the members' pods.
 	Selector *string `json:"selector,omitempty"`
-	// How many members the PodDisruptionBudget keeps from eviction.
+	// Number of members that the PodDisruptionBudget protects from eviction.
 	MinAvailable *int `json:"minAvailable,omitempty"`
 	// Name of the Service that clients use.
 	ServiceName *string `json:"serviceName,omitempty"`
-	// Port on which clients are served.
+	// Port that clients use.
 	ClientPort *int `json:"clientPort,omitempty"`
-	// Names of the members' pods, by their readiness.
+	// Names of the members' pods, by readiness.
 	Members *MembersStatusApplyConfiguration `json:"members,omitempty"`
-	// What is known about each member.
+	// Details of each member.
 	MemberStatuses []MemberStatusApplyConfiguration `json:"memberStatuses,omitempty"`
 	// Version of etcd that the cluster runs.
 	CurrentVersion *string `json:"currentVersion,omitempty"`
-	// Version of etcd that the cluster is being moved to. Empty when no upgrade is going on.
+	// Version of etcd that the cluster is being upgraded to. Empty if no upgrade is in progress.
 	TargetVersion *string `json:"targetVersion,omitempty"`
-	// Id of the etcd cluster, in hexadecimal as etcdctl shows it. It stays the same for the life of the
-	// data.
+	// ID of the etcd cluster, in hexadecimal as etcdctl shows it. It changes only when the cluster is
+	// restored.
 	ClusterID *string `json:"clusterID,omitempty"`
-	// Since when the members that answer have been too few to agree. Empty while they agree.
+	// How far TLS has come. As long as it is pending, it can be taken out of the spec again.
+	TLS *TLSStatusApplyConfiguration `json:"TLS,omitempty"`
+	// Since when the cluster has had no quorum. Empty while it has one.
 	QuorumLostSince *v1.Time `json:"quorumLostSince,omitempty"`
-	// How the cluster was started. It is written before the first member is made, and never removed, so
-	// that a cluster is started only once in the life of the object.
+	// The last time that the operator dropped the history of keys, because the quota was reached.
+	Compaction *CompactionStatusApplyConfiguration `json:"compaction,omitempty"`
+	// How the cluster was bootstrapped. It is written before the first member is created and never
+	// removed, so that a cluster is bootstrapped only once.
 	Bootstrap *BootstrapStatusApplyConfiguration `json:"bootstrap,omitempty"`
+	// Restores of this cluster from backups, the latest one last. An EtcdRestore of one of these backups
+	// needs spec.repeatOf.
+	Restores []ExecutedRestoreApplyConfiguration `json:"restores,omitempty"`
 }
 
 // ClusterStatusApplyConfiguration constructs a declarative configuration of the ClusterStatus type for use with
@@ -209,6 +216,14 @@ func (b *ClusterStatusApplyConfiguration) WithClusterID(value string) *ClusterSt
 	return b
 }
 
+// WithTLS sets the TLS field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TLS field is set to the value of the last call.
+func (b *ClusterStatusApplyConfiguration) WithTLS(value *TLSStatusApplyConfiguration) *ClusterStatusApplyConfiguration {
+	b.TLS = value
+	return b
+}
+
 // WithQuorumLostSince sets the QuorumLostSince field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the QuorumLostSince field is set to the value of the last call.
@@ -217,10 +232,31 @@ func (b *ClusterStatusApplyConfiguration) WithQuorumLostSince(value v1.Time) *Cl
 	return b
 }
 
+// WithCompaction sets the Compaction field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Compaction field is set to the value of the last call.
+func (b *ClusterStatusApplyConfiguration) WithCompaction(value *CompactionStatusApplyConfiguration) *ClusterStatusApplyConfiguration {
+	b.Compaction = value
+	return b
+}
+
 // WithBootstrap sets the Bootstrap field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Bootstrap field is set to the value of the last call.
 func (b *ClusterStatusApplyConfiguration) WithBootstrap(value *BootstrapStatusApplyConfiguration) *ClusterStatusApplyConfiguration {
 	b.Bootstrap = value
+	return b
+}
+
+// WithRestores adds the given value to the Restores field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Restores field.
+func (b *ClusterStatusApplyConfiguration) WithRestores(values ...*ExecutedRestoreApplyConfiguration) *ClusterStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithRestores")
+		}
+		b.Restores = append(b.Restores, *values[i])
+	}
 	return b
 }

@@ -17,14 +17,14 @@ import (
 // EtcdBackupApplyConfiguration represents a declarative configuration of the EtcdBackup type for use
 // with apply.
 //
-// EtcdBackup is a backup of an etcd cluster: one, or with a backupPolicy a series of them. The
-// etcd-backup-operator makes it.
+// EtcdBackup is a backup of an etcd cluster, or with a backupPolicy a series of backups, which the
+// etcd-backup-operator makes.
 type EtcdBackupApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// What to back up, and where to.
+	// What to back up, when and where to.
 	Spec *BackupSpecApplyConfiguration `json:"spec,omitempty"`
-	// How it went.
+	// State of the backup.
 	Status *BackupStatusApplyConfiguration `json:"status,omitempty"`
 }
 

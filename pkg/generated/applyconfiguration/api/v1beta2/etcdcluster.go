@@ -17,13 +17,13 @@ import (
 // EtcdClusterApplyConfiguration represents a declarative configuration of the EtcdCluster type for use
 // with apply.
 //
-// EtcdCluster is one etcd cluster, which the etcd-operator creates, resizes, upgrades and keeps alive.
+// EtcdCluster is an etcd cluster that the etcd-operator creates, scales, upgrades and repairs.
 type EtcdClusterApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// What the cluster should be.
+	// Desired state of the cluster.
 	Spec *ClusterSpecApplyConfiguration `json:"spec,omitempty"`
-	// What the cluster is, as the operator last saw it.
+	// State of the cluster as the operator last observed it.
 	Status *ClusterStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -17,13 +17,13 @@ import (
 // EtcdRestoreApplyConfiguration represents a declarative configuration of the EtcdRestore type for use
 // with apply.
 //
-// EtcdRestore brings an etcd cluster up from a backup. The etcd-restore-operator does it.
+// EtcdRestore restores an etcd cluster from a backup, which the etcd-restore-operator does.
 type EtcdRestoreApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// What to restore, and from where.
 	Spec *RestoreSpecApplyConfiguration `json:"spec,omitempty"`
-	// How it went.
+	// State of the restore.
 	Status *RestoreStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -8,9 +8,9 @@ package v1beta2
 // FileBackupSourceApplyConfiguration represents a declarative configuration of the FileBackupSource type for use
 // with apply.
 //
-// FileBackupSource says where on a mounted volume a backup is kept.
+// FileBackupSource is where a backup goes on a mounted volume.
 type FileBackupSourceApplyConfiguration struct {
-	// Where the backup goes, as <folder>/<key>, below a folder of this object's namespace on the volume
+	// Destination of the backup, as <folder>/<key>, in the folder of this object's namespace on the volume
 	// that the operator's flag -file-store-dir names.
 	Path *string `json:"path,omitempty"`
 }

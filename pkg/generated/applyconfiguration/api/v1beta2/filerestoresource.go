@@ -8,9 +8,9 @@ package v1beta2
 // FileRestoreSourceApplyConfiguration represents a declarative configuration of the FileRestoreSource type for use
 // with apply.
 //
-// FileRestoreSource says where on a mounted volume a backup is found.
+// FileRestoreSource is where a backup is on a mounted volume.
 type FileRestoreSourceApplyConfiguration struct {
-	// Where the backup is, as <folder>/<key>, below a folder of this object's namespace on the volume
+	// Location of the backup, as <folder>/<key>, in the folder of this object's namespace on the volume
 	// that the operator's flag -file-store-dir names.
 	Path *string `json:"path,omitempty"`
 }

@@ -8,13 +8,13 @@ package v1beta2
 // GCSBackupSourceApplyConfiguration represents a declarative configuration of the GCSBackupSource type for use
 // with apply.
 //
-// GCSBackupSource says where in Google Cloud Storage a backup is kept.
+// GCSBackupSource is where a backup goes in Google Cloud Storage.
 type GCSBackupSourceApplyConfiguration struct {
-	// Where the backup goes, as <bucket>/<key>.
+	// Destination of the backup, as <bucket>/<key>.
 	Path *string `json:"path,omitempty"`
 	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
 	GCPSecret *string `json:"gcpSecret,omitempty"`
-	// URL of the service. Default: Google's.
+	// URL of the service. Default: that of Google Cloud.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 

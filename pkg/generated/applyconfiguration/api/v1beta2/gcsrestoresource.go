@@ -8,13 +8,13 @@ package v1beta2
 // GCSRestoreSourceApplyConfiguration represents a declarative configuration of the GCSRestoreSource type for use
 // with apply.
 //
-// GCSRestoreSource says where in Google Cloud Storage a backup is found.
+// GCSRestoreSource is where a backup is in Google Cloud Storage.
 type GCSRestoreSourceApplyConfiguration struct {
-	// Where the backup is, as <bucket>/<key>.
+	// Location of the backup, as <bucket>/<key>.
 	Path *string `json:"path,omitempty"`
 	// Secret with the key "access-token" or "credentials.json". Default: the credentials of the pod.
 	GCPSecret *string `json:"gcpSecret,omitempty"`
-	// URL of the service. Default: Google's.
+	// URL of the service. Default: that of Google Cloud.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 

@@ -14,14 +14,18 @@ import (
 //
 // KeptBackup is a backup in the store.
 type KeptBackupApplyConfiguration struct {
-	// Key of the object in its bucket.
+	// Key of the stored object in its bucket.
 	Name *string `json:"name,omitempty"`
-	// When it was made, as its name says.
+	// When the backup was made, according to its name.
 	Time *v1.Time `json:"time,omitempty"`
-	// Revision of etcd in it.
+	// etcd revision of the backup.
 	EtcdRevision *int64 `json:"etcdRevision,omitempty"`
-	// Bytes, as it is stored.
+	// ID of the etcd cluster that was backed up. It is empty if it was not recorded.
+	ClusterID *string `json:"clusterID,omitempty"`
+	// Size in bytes, as stored.
 	Size *int64 `json:"size,omitempty"`
+	// SHA-256 of the stored object. It is empty if it was not recorded.
+	SHA256 *string `json:"sha256,omitempty"`
 }
 
 // KeptBackupApplyConfiguration constructs a declarative configuration of the KeptBackup type for use with
@@ -54,10 +58,26 @@ func (b *KeptBackupApplyConfiguration) WithEtcdRevision(value int64) *KeptBackup
 	return b
 }
 
+// WithClusterID sets the ClusterID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClusterID field is set to the value of the last call.
+func (b *KeptBackupApplyConfiguration) WithClusterID(value string) *KeptBackupApplyConfiguration {
+	b.ClusterID = &value
+	return b
+}
+
 // WithSize sets the Size field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Size field is set to the value of the last call.
 func (b *KeptBackupApplyConfiguration) WithSize(value int64) *KeptBackupApplyConfiguration {
 	b.Size = &value
+	return b
+}
+
+// WithSHA256 sets the SHA256 field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SHA256 field is set to the value of the last call.
+func (b *KeptBackupApplyConfiguration) WithSHA256(value string) *KeptBackupApplyConfiguration {
+	b.SHA256 = &value
 	return b
 }

@@ -8,7 +8,7 @@ package v1beta2
 // MembersStatusApplyConfiguration represents a declarative configuration of the MembersStatus type for use
 // with apply.
 //
-// MembersStatus lists the members' pods by their readiness.
+// MembersStatus lists the members' pods by readiness.
 type MembersStatusApplyConfiguration struct {
 	// Names of the pods that are ready.
 	Ready []string `json:"ready,omitempty"`

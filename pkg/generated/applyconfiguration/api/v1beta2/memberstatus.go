@@ -13,15 +13,15 @@ import (
 // MemberStatusApplyConfiguration represents a declarative configuration of the MemberStatus type for use
 // with apply.
 //
-// MemberStatus is what is known about one member.
+// MemberStatus is the state of a member.
 type MemberStatusApplyConfiguration struct {
-	// Name of the member, which is the name of its pod and of its volume claim.
+	// Name of the member, which is also the name of its pod and of its volume claim.
 	Name *string `json:"name,omitempty"`
-	// Id of the member, in hexadecimal as etcdctl shows it.
+	// ID of the member, in hexadecimal as etcdctl shows it.
 	ID *string `json:"id,omitempty"`
 	// Leader, Voter, Learner or Unstarted.
 	Role *apiv1beta2.MemberRole `json:"role,omitempty"`
-	// Whether the member answers and follows a leader.
+	// Whether the member responds and knows the leader.
 	Healthy *bool `json:"healthy,omitempty"`
 	// Version of etcd that the member runs.
 	Version *string `json:"version,omitempty"`

@@ -8,13 +8,13 @@ package v1beta2
 // OSSBackupSourceApplyConfiguration represents a declarative configuration of the OSSBackupSource type for use
 // with apply.
 //
-// OSSBackupSource says where in Alibaba Cloud OSS a backup is kept.
+// OSSBackupSource is where a backup goes in Alibaba Cloud OSS.
 type OSSBackupSourceApplyConfiguration struct {
-	// Where the backup goes, as <bucket>/<key>.
+	// Destination of the backup, as <bucket>/<key>.
 	Path *string `json:"path,omitempty"`
 	// Secret with the keys "accessKeyID" and "accessKeySecret".
 	OSSSecret *string `json:"ossSecret,omitempty"`
-	// URL of the service. Default: http://oss-cn-hangzhou.aliyuncs.com.
+	// URL of the service. Default: https://oss-cn-hangzhou.aliyuncs.com.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 

@@ -8,13 +8,13 @@ package v1beta2
 // OSSRestoreSourceApplyConfiguration represents a declarative configuration of the OSSRestoreSource type for use
 // with apply.
 //
-// OSSRestoreSource says where in Alibaba Cloud OSS a backup is found.
+// OSSRestoreSource is where a backup is in Alibaba Cloud OSS.
 type OSSRestoreSourceApplyConfiguration struct {
-	// Where the backup is, as <bucket>/<key>.
+	// Location of the backup, as <bucket>/<key>.
 	Path *string `json:"path,omitempty"`
 	// Secret with the keys "accessKeyID" and "accessKeySecret".
 	OSSSecret *string `json:"ossSecret,omitempty"`
-	// URL of the service. Default: http://oss-cn-hangzhou.aliyuncs.com.
+	// URL of the service. Default: https://oss-cn-hangzhou.aliyuncs.com.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 

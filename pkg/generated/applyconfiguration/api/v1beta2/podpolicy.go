@@ -12,17 +12,20 @@ import (
 // PodPolicyApplyConfiguration represents a declarative configuration of the PodPolicy type for use
 // with apply.
 //
-// PodPolicy says how the members' pods are made.
+// PodPolicy holds settings of the members' pods.
 type PodPolicyApplyConfiguration struct {
-	// Labels to add to the pods. "app" and everything that begins with "etcd_" is reserved.
+	// Labels to add to the pods. "app" and labels that begin with "etcd_" are reserved.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Labels that a node must have to run a member.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// Scheduling constraints of the pods. Where it is not set, members are spread over nodes and zones
-	// as far as possible.
+	// Scheduling constraints of the pods. Members are spread across nodes and zones as far as possible, whatever
+	// it says; see topologySpreadConstraints.
 	Affinity *v1.Affinity `json:"affinity,omitempty"`
-	// Deprecated: use affinity. It keeps members of the cluster on different nodes, and has no effect
-	// where affinity is set.
+	// How the members are spread. One without a labelSelector is about the members of this cluster. Default:
+	// across nodes and zones, as far as possible.
+	TopologySpreadConstraints []v1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	// Deprecated: use affinity. It keeps the members of the cluster on different nodes, and has no effect
+	// if affinity is set.
 	AntiAffinity *bool `json:"antiAffinity,omitempty"`
 	// Resources of the etcd container and of the init containers.
 	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
@@ -30,27 +33,37 @@ type PodPolicyApplyConfiguration struct {
 	Tolerations []v1.Toleration `json:"tolerations,omitempty"`
 	// Name of the PriorityClass of the pods.
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
-	// Environment variables of the etcd container, by which etcd can be configured. What the operator
-	// sets by a flag (data directory, URLs, initial cluster, certificates) cannot be changed here.
+	// Secrets with credentials for the registries of the images, in addition to those of the ServiceAccount.
+	ImagePullSecrets []v1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// ServiceAccount of the pods. No token is mounted, whichever it is. Default: default.
+	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
+	// Name of the RuntimeClass of the pods.
+	RuntimeClassName *string `json:"runtimeClassName,omitempty"`
+	// How many seconds etcd has to stop before it is killed, from 5 to 3600. Default: 10.
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+	// Entries to add to /etc/hosts in the pods.
+	HostAliases []v1.HostAlias `json:"hostAliases,omitempty"`
+	// Environment variables of the etcd container, to configure etcd. They do not override the flags that
+	// the operator sets: data directory, URLs, initial cluster and certificates.
 	EtcdEnv []v1.EnvVar `json:"etcdEnv,omitempty"`
-	// Claim for the volume of each member. Without it, members keep their data in an emptyDir, which
-	// goes away with the pod. Only a larger storage request can be asked for later. Without accessModes
-	// it is ReadWriteOnce.
+	// Claim for the volume of each member. Without it, members keep their data in an emptyDir, which is
+	// deleted with the pod. Only the storage request can be changed later, and only to a larger one.
+	// Default of accessModes: ReadWriteOnce.
 	PersistentVolumeClaimSpec *v1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 	// Annotations to add to the pods. "etcd.version" is reserved.
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// Image with a shell and nslookup for the init container that waits for the member's DNS record.
-	// Without it the operator's own image does that.
+	// Default: the image of the operator.
 	BusyboxImage *string `json:"busyboxImage,omitempty"`
 	// Security context of the pods.
 	SecurityContext *v1.PodSecurityContext `json:"securityContext,omitempty"`
-	// How many seconds a member's pod waits for its own DNS record before it fails and starts over.
-	// 0, the default, waits for as long as it takes.
+	// How many seconds a member's pod waits for its own DNS record before it fails and is retried.
+	// 0, the default, means no limit.
 	DNSTimeoutInSecond *int64 `json:"DNSTimeoutInSecond,omitempty"`
-	// DNS domain of the Kubernetes cluster, with a leading dot, to be put at the end of member URLs:
+	// DNS domain of the Kubernetes cluster, with a leading dot, to append to member URLs:
 	// ".cluster.local". By default member URLs end in ".svc". It cannot be changed later.
 	ClusterDomain *string `json:"ClusterDomain,omitempty"`
-	// Keeps the data in memory: the emptyDir becomes a tmpfs, which counts towards the memory limit. It
+	// Keeps the data in memory: the emptyDir becomes a tmpfs, which counts against the memory limit. It
 	// has no effect with a persistent volume.
 	Tmpfs *bool `json:"tmpfs,omitempty"`
 }
@@ -97,6 +110,16 @@ func (b *PodPolicyApplyConfiguration) WithAffinity(value v1.Affinity) *PodPolicy
 	return b
 }
 
+// WithTopologySpreadConstraints adds the given value to the TopologySpreadConstraints field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the TopologySpreadConstraints field.
+func (b *PodPolicyApplyConfiguration) WithTopologySpreadConstraints(values ...v1.TopologySpreadConstraint) *PodPolicyApplyConfiguration {
+	for i := range values {
+		b.TopologySpreadConstraints = append(b.TopologySpreadConstraints, values[i])
+	}
+	return b
+}
+
 // WithAntiAffinity sets the AntiAffinity field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the AntiAffinity field is set to the value of the last call.
@@ -128,6 +151,50 @@ func (b *PodPolicyApplyConfiguration) WithTolerations(values ...v1.Toleration) *
 // If called multiple times, the PriorityClassName field is set to the value of the last call.
 func (b *PodPolicyApplyConfiguration) WithPriorityClassName(value string) *PodPolicyApplyConfiguration {
 	b.PriorityClassName = &value
+	return b
+}
+
+// WithImagePullSecrets adds the given value to the ImagePullSecrets field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ImagePullSecrets field.
+func (b *PodPolicyApplyConfiguration) WithImagePullSecrets(values ...v1.LocalObjectReference) *PodPolicyApplyConfiguration {
+	for i := range values {
+		b.ImagePullSecrets = append(b.ImagePullSecrets, values[i])
+	}
+	return b
+}
+
+// WithServiceAccountName sets the ServiceAccountName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ServiceAccountName field is set to the value of the last call.
+func (b *PodPolicyApplyConfiguration) WithServiceAccountName(value string) *PodPolicyApplyConfiguration {
+	b.ServiceAccountName = &value
+	return b
+}
+
+// WithRuntimeClassName sets the RuntimeClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RuntimeClassName field is set to the value of the last call.
+func (b *PodPolicyApplyConfiguration) WithRuntimeClassName(value string) *PodPolicyApplyConfiguration {
+	b.RuntimeClassName = &value
+	return b
+}
+
+// WithTerminationGracePeriodSeconds sets the TerminationGracePeriodSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TerminationGracePeriodSeconds field is set to the value of the last call.
+func (b *PodPolicyApplyConfiguration) WithTerminationGracePeriodSeconds(value int64) *PodPolicyApplyConfiguration {
+	b.TerminationGracePeriodSeconds = &value
+	return b
+}
+
+// WithHostAliases adds the given value to the HostAliases field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the HostAliases field.
+func (b *PodPolicyApplyConfiguration) WithHostAliases(values ...v1.HostAlias) *PodPolicyApplyConfiguration {
+	for i := range values {
+		b.HostAliases = append(b.HostAliases, values[i])
+	}
 	return b
 }
 

@@ -8,17 +8,17 @@ package v1beta2
 // PreviousClusterApplyConfiguration represents a declarative configuration of the PreviousCluster type for use
 // with apply.
 //
-// PreviousCluster is what is needed to go back to a cluster, as long as nothing of it has been touched.
+// PreviousCluster is what is needed to return to the previous incarnation while it is still untouched.
 type PreviousClusterApplyConfiguration struct {
-	// UID under which it was restored itself; empty for one that began empty.
+	// UID of that incarnation. Empty if it began empty.
 	UID *string `json:"uid,omitempty"`
 	// Name of its first member.
 	Seed *string `json:"seed,omitempty"`
-	// Its token.
+	// Its initial cluster token.
 	Token *string `json:"token,omitempty"`
-	// UID of the pod that started it.
+	// UID of the pod that bootstrapped it.
 	PodUID *string `json:"podUID,omitempty"`
-	// Its id.
+	// Its cluster ID.
 	ClusterID *string `json:"clusterID,omitempty"`
 	// Version of etcd that it ran.
 	CurrentVersion *string `json:"currentVersion,omitempty"`

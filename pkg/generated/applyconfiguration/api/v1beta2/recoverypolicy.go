@@ -12,18 +12,18 @@ import (
 // RecoveryPolicyApplyConfiguration represents a declarative configuration of the RecoveryPolicy type for use
 // with apply.
 //
-// RecoveryPolicy says what is done when more than half of the members are lost for good. Whatever it
-// does, writes may be lost that clients were told are stored; the events say which, before and after.
+// RecoveryPolicy is what the operator does when the quorum is permanently lost. Any recovery may lose
+// acknowledged writes; events report which, before and after.
 type RecoveryPolicyApplyConfiguration struct {
 	// Manual (the default), Survivor or Backup.
 	Mode *apiv1beta2.RecoveryMode `json:"mode,omitempty"`
-	// Name of the EtcdBackup, in the namespace of the cluster, whose newest good backup is restored when
+	// Name of the EtcdBackup, in the namespace of the cluster, whose newest valid backup is restored if
 	// mode is Backup.
 	BackupName *string `json:"backupName,omitempty"`
-	// How many seconds the members that are missing get to come back. Default: 300.
+	// How many seconds to wait for missing members to come back. Default: 300.
 	PatienceSeconds *int64 `json:"patienceSeconds,omitempty"`
-	// Goes on although the data of the missing members is not proven to be gone, as with a node that
-	// does not answer. What they have stored and the others have not is lost.
+	// Allows recovery although the data of the missing members may still exist, for example on a node
+	// that does not respond. Writes that only those members have stored are lost.
 	AllowDataLoss *bool `json:"allowDataLoss,omitempty"`
 }
 

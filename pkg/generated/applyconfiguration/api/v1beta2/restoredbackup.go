@@ -12,19 +12,19 @@ import (
 // RestoredBackupApplyConfiguration represents a declarative configuration of the RestoredBackup type for use
 // with apply.
 //
-// RestoredBackup is a backup that was read to its end and is whole.
+// RestoredBackup is a backup that has been read completely and is valid.
 type RestoredBackupApplyConfiguration struct {
-	// Where it is.
+	// URL of the backup.
 	URL *string `json:"url,omitempty"`
-	// Bytes of the snapshot, decrypted and decompressed.
+	// Size of the snapshot in bytes, decrypted and decompressed.
 	Size *int64 `json:"size,omitempty"`
 	// SHA-256 of the snapshot, decrypted and decompressed.
 	SHA256 *string `json:"sha256,omitempty"`
-	// When it was made, as far as that is known.
+	// When the backup was made, if known.
 	Time *v1.Time `json:"time,omitempty"`
-	// Version of etcd that it was made of.
+	// Version of the etcd that was backed up.
 	EtcdVersion *string `json:"etcdVersion,omitempty"`
-	// Revision of etcd in it.
+	// etcd revision of the backup.
 	EtcdRevision *int64 `json:"etcdRevision,omitempty"`
 }
 

@@ -14,35 +14,37 @@ import (
 // RestoreReportApplyConfiguration represents a declarative configuration of the RestoreReport type for use
 // with apply.
 //
-// RestoreReport is what the status says beside what the original operator's did.
+// RestoreReport holds the fields of the status that the original operator did not have.
 type RestoreReportApplyConfiguration struct {
-	// Generation of the spec that the rest of the status is about.
+	// Generation of the spec that the operator last reconciled.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Ready, Reconciling and Stalled, with a reason and a sentence each.
+	// Conditions of the restore: Ready, Reconciling and Stalled.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// Checking, Requested, Fetching, BuildingSeed, Growing, Done or Failed.
 	Phase *apiv1beta2.RestorePhase `json:"phase,omitempty"`
-	// When it began.
+	// When the restore began.
 	StartTime *metav1.Time `json:"startTime,omitempty"`
-	// When it ended, good or bad.
+	// When the restore succeeded or failed.
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
-	// What was found in the store. It is there once the backup was read to its end and was whole.
+	// The backup in the store. It is set once the backup has been read completely and is valid.
 	Backup *RestoredBackupApplyConfiguration `json:"backup,omitempty"`
-	// Bytes of the backup that the first member has fetched. It is written from time to time only.
+	// Bytes of the backup that the seed has fetched. It is updated from time to time only.
 	FetchedBytes *int64 `json:"fetchedBytes,omitempty"`
-	// By how much the revision is raised.
+	// Whether the object in the store was found to be another one than the backup that had been checked.
+	Replaced *bool `json:"replaced,omitempty"`
+	// Increase of the revision.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
-	// When the etcd-operator was asked for the restore.
+	// When the restore was requested from the etcd-operator.
 	RequestTime *metav1.Time `json:"requestTime,omitempty"`
-	// UID of the EtcdCluster that is restored.
+	// UID of the EtcdCluster.
 	ClusterUID *string `json:"clusterUID,omitempty"`
-	// Id of the new etcd cluster, in hexadecimal as etcdctl shows it.
+	// ID of the new etcd cluster, in hexadecimal as etcdctl shows it.
 	ClusterID *string `json:"clusterID,omitempty"`
-	// Secret by which the first member fetches the backup. It is empty once that is deleted.
+	// Secret with which the seed fetches the backup. Empty once the Secret has been deleted.
 	TicketSecret *string `json:"ticketSecret,omitempty"`
-	// How many times in a row looking for the backup failed.
+	// Number of consecutive failures to check the backup.
 	Failures *int32 `json:"failures,omitempty"`
-	// When looking for the backup last failed.
+	// When checking the backup last failed.
 	LastFailureTime *metav1.Time `json:"lastFailureTime,omitempty"`
 }
 
@@ -110,6 +112,14 @@ func (b *RestoreReportApplyConfiguration) WithBackup(value *RestoredBackupApplyC
 // If called multiple times, the FetchedBytes field is set to the value of the last call.
 func (b *RestoreReportApplyConfiguration) WithFetchedBytes(value int64) *RestoreReportApplyConfiguration {
 	b.FetchedBytes = &value
+	return b
+}
+
+// WithReplaced sets the Replaced field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Replaced field is set to the value of the last call.
+func (b *RestoreReportApplyConfiguration) WithReplaced(value bool) *RestoreReportApplyConfiguration {
+	b.Replaced = &value
 	return b
 }
 

@@ -8,17 +8,17 @@ package v1beta2
 // RestoreSourceApplyConfiguration represents a declarative configuration of the RestoreSource type for use
 // with apply.
 //
-// RestoreSource holds one block for each kind of store; the one that backupStorageType names is used.
+// RestoreSource holds the settings of each type of store; those that backupStorageType names are used.
 type RestoreSourceApplyConfiguration struct {
-	// Where in S3.
+	// Location in S3.
 	S3 *S3RestoreSourceApplyConfiguration `json:"s3,omitempty"`
-	// Where in Azure Blob Storage.
+	// Location in Azure Blob Storage.
 	ABS *ABSRestoreSourceApplyConfiguration `json:"abs,omitempty"`
-	// Where in Google Cloud Storage.
+	// Location in Google Cloud Storage.
 	GCS *GCSRestoreSourceApplyConfiguration `json:"gcs,omitempty"`
-	// Where in Alibaba Cloud OSS.
+	// Location in Alibaba Cloud OSS.
 	OSS *OSSRestoreSourceApplyConfiguration `json:"oss,omitempty"`
-	// Where on the volume that is mounted into the operator's pod.
+	// Location on a volume that is mounted into the operator's pod.
 	File *FileRestoreSourceApplyConfiguration `json:"file,omitempty"`
 }
 

@@ -12,25 +12,32 @@ import (
 // RestoreSpecApplyConfiguration represents a declarative configuration of the RestoreSpec type for use
 // with apply.
 //
-// RestoreSpec says what to restore, and from where.
+// RestoreSpec is what to restore, and from where.
 type RestoreSpecApplyConfiguration struct {
-	// Kind of the store: S3, ABS, GCS, OSS or File. The block of the same name says where in it.
+	// Type of the store: S3, ABS, GCS, OSS or File. The field of that name holds its settings.
 	BackupStorageType               *apiv1beta2.BackupStorageType `json:"backupStorageType,omitempty"`
 	RestoreSourceApplyConfiguration `json:""`
 	// The EtcdCluster to restore.
 	EtcdCluster *EtcdClusterRefApplyConfiguration `json:"etcdCluster,omitempty"`
-	// Secret with age keys in "identities", for a backup that was encrypted.
+	// Secret with age keys in "identities", for an encrypted backup.
 	EncryptionSecret *string `json:"encryptionSecret,omitempty"`
-	// Spec of the EtcdCluster that is made where there is none of the name. Default: the one that was
-	// kept with the backup. An EtcdCluster that exists keeps its own.
+	// SHA-256 of the stored object, as sha256 in the status of the EtcdBackup: another object is refused.
+	// Default: any object of that name is accepted.
+	SHA256 *string `json:"sha256,omitempty"`
+	// Spec of the EtcdCluster that is created if there is none of that name. Default: size, version and storage of the
+	// cluster that was backed up, as stored with the backup. An existing EtcdCluster keeps its own.
 	ClusterSpec *ClusterSpecApplyConfiguration `json:"clusterSpec,omitempty"`
-	// By how much the revision of the restored data is raised, so that it does not go back for clients
-	// that watch; all revisions before are marked as compacted. 0 leaves the revision as it is in the
+	// Increase of the revision of the restored data, so that the revision does not decrease for clients
+	// with a watch; all earlier revisions are marked as compacted. 0 leaves the revision as it is in the
 	// backup. Default: more than can have been written since the backup was made.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
-	// Keeps the volumes of the cluster that is replaced for good, instead of until the new one is healthy.
+	// Keeps the volumes of the previous incarnation permanently, not just until the new one is healthy.
 	KeepOldVolumes *bool `json:"keepOldVolumes,omitempty"`
-	// How many seconds after its end, good or bad, this object is deleted. Default: never.
+	// Consent to restore a backup that this EtcdCluster has been restored from before, which discards what
+	// was written since: the UID of the last restore of that backup, from status.restores of the EtcdCluster.
+	// It holds for one repetition.
+	RepeatOf *string `json:"repeatOf,omitempty"`
+	// How many seconds after success or failure this object is deleted. Default: never.
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 }
 
@@ -104,6 +111,14 @@ func (b *RestoreSpecApplyConfiguration) WithEncryptionSecret(value string) *Rest
 	return b
 }
 
+// WithSHA256 sets the SHA256 field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SHA256 field is set to the value of the last call.
+func (b *RestoreSpecApplyConfiguration) WithSHA256(value string) *RestoreSpecApplyConfiguration {
+	b.SHA256 = &value
+	return b
+}
+
 // WithClusterSpec sets the ClusterSpec field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the ClusterSpec field is set to the value of the last call.
@@ -125,6 +140,14 @@ func (b *RestoreSpecApplyConfiguration) WithRevisionBump(value int64) *RestoreSp
 // If called multiple times, the KeepOldVolumes field is set to the value of the last call.
 func (b *RestoreSpecApplyConfiguration) WithKeepOldVolumes(value bool) *RestoreSpecApplyConfiguration {
 	b.KeepOldVolumes = &value
+	return b
+}
+
+// WithRepeatOf sets the RepeatOf field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RepeatOf field is set to the value of the last call.
+func (b *RestoreSpecApplyConfiguration) WithRepeatOf(value string) *RestoreSpecApplyConfiguration {
+	b.RepeatOf = &value
 	return b
 }
 

@@ -14,7 +14,7 @@ import (
 // RestoreStatusApplyConfiguration represents a declarative configuration of the RestoreStatus type for use
 // with apply.
 //
-// RestoreStatus says how a restore went.
+// RestoreStatus is the state of a restore.
 type RestoreStatusApplyConfiguration struct {
 	// Whether the restore succeeded.
 	Succeeded *bool `json:"succeeded,omitempty"`
@@ -103,6 +103,14 @@ func (b *RestoreStatusApplyConfiguration) WithBackup(value *RestoredBackupApplyC
 // If called multiple times, the FetchedBytes field is set to the value of the last call.
 func (b *RestoreStatusApplyConfiguration) WithFetchedBytes(value int64) *RestoreStatusApplyConfiguration {
 	b.RestoreReportApplyConfiguration.FetchedBytes = &value
+	return b
+}
+
+// WithReplaced sets the Replaced field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Replaced field is set to the value of the last call.
+func (b *RestoreStatusApplyConfiguration) WithReplaced(value bool) *RestoreStatusApplyConfiguration {
+	b.RestoreReportApplyConfiguration.Replaced = &value
 	return b
 }
 

@@ -8,20 +8,20 @@ package v1beta2
 // S3BackupSourceApplyConfiguration represents a declarative configuration of the S3BackupSource type for use
 // with apply.
 //
-// S3BackupSource says where in S3 a backup is kept.
+// S3BackupSource is where a backup goes in S3.
 type S3BackupSourceApplyConfiguration struct {
-	// Where the backup goes, as <bucket>/<key>.
+	// Destination of the backup, as <bucket>/<key>.
 	Path *string `json:"path,omitempty"`
-	// Secret with the files "credentials" and "config", as the AWS command line has them.
+	// Secret with the keys "credentials" and "config", which hold the files of these names of the AWS CLI.
 	AWSSecret *string `json:"awsSecret,omitempty"`
-	// URL of the service. Default: Amazon's.
+	// URL of the service. Default: that of AWS.
 	Endpoint *string `json:"endpoint,omitempty"`
-	// Puts the bucket into the path of the URL rather than into the host name.
+	// Addresses the bucket in the path of URLs rather than in the host name.
 	ForcePathStyle *bool `json:"forcePathStyle,omitempty"`
-	// Section of the files in the Secret. Default: default.
+	// Profile to use from the files in the Secret. Default: default.
 	Profile *string `json:"profile,omitempty"`
-	// Sends a CRC32C with every request, for the service to check. Many services that are compatible
-	// with S3 refuse that.
+	// Sends a CRC32C with every request for the service to check. Many services that are compatible
+	// with S3 do not support it.
 	Checksums *bool `json:"checksums,omitempty"`
 }
 

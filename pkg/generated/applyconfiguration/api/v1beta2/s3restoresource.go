@@ -8,17 +8,17 @@ package v1beta2
 // S3RestoreSourceApplyConfiguration represents a declarative configuration of the S3RestoreSource type for use
 // with apply.
 //
-// S3RestoreSource says where in S3 a backup is found.
+// S3RestoreSource is where a backup is in S3.
 type S3RestoreSourceApplyConfiguration struct {
-	// Where the backup is, as <bucket>/<key>.
+	// Location of the backup, as <bucket>/<key>.
 	Path *string `json:"path,omitempty"`
-	// Secret with the files "credentials" and "config", as the AWS command line has them.
+	// Secret with the keys "credentials" and "config", which hold the files of these names of the AWS CLI.
 	AWSSecret *string `json:"awsSecret,omitempty"`
-	// URL of the service. Default: Amazon's.
+	// URL of the service. Default: that of AWS.
 	Endpoint *string `json:"endpoint,omitempty"`
-	// Puts the bucket into the path of the URL rather than into the host name.
+	// Addresses the bucket in the path of URLs rather than in the host name.
 	ForcePathStyle *bool `json:"forcePathStyle,omitempty"`
-	// Section of the files in the Secret. Default: default.
+	// Profile to use from the files in the Secret. Default: default.
 	Profile *string `json:"profile,omitempty"`
 }
 

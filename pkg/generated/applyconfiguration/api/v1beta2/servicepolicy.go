@@ -8,11 +8,11 @@ package v1beta2
 // ServicePolicyApplyConfiguration represents a declarative configuration of the ServicePolicy type for use
 // with apply.
 //
-// ServicePolicy adjusts the client Service of a cluster.
+// ServicePolicy holds settings of the Service that clients use.
 type ServicePolicyApplyConfiguration struct {
 	// Annotations to add to the Service.
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// Name of the Service. Default: the cluster's name with "-client" behind it.
+	// Name of the Service. Default: the name of the cluster followed by "-client".
 	Name *string `json:"name,omitempty"`
 	// Selector of the Service. Default: the labels of the cluster's members.
 	Selector map[string]string `json:"selector,omitempty"`

@@ -8,12 +8,12 @@ package v1beta2
 // StaticTLSApplyConfiguration represents a declarative configuration of the StaticTLS type for use
 // with apply.
 //
-// StaticTLS names the Secrets that hold the certificates. Clients are served over TLS where
-// member.serverSecret and operatorSecret are set; both are needed, or neither.
+// StaticTLS names the Secrets that hold the certificates. Clients are served over TLS if
+// member.serverSecret and operatorSecret are set; set both or neither.
 type StaticTLSApplyConfiguration struct {
 	// Certificates of the members.
 	Member *MemberSecretApplyConfiguration `json:"member,omitempty"`
-	// Secret with the client certificate by which the operator speaks to etcd: etcd-client.crt,
+	// Secret with the client certificate that the operator uses to connect to etcd: etcd-client.crt,
 	// etcd-client.key and etcd-client-ca.crt, or the keys of a kubernetes.io/tls Secret.
 	OperatorSecret *string `json:"operatorSecret,omitempty"`
 }

@@ -8,9 +8,9 @@ package v1beta2
 // TLSPolicyApplyConfiguration represents a declarative configuration of the TLSPolicy type for use
 // with apply.
 //
-// TLSPolicy says where the certificates of a cluster come from.
+// TLSPolicy configures TLS for a cluster.
 type TLSPolicyApplyConfiguration struct {
-	// Certificates from Secrets which the user provides and renews.
+	// Certificates from Secrets that the user provides and renews.
 	Static *StaticTLSApplyConfiguration `json:"static,omitempty"`
 }
 

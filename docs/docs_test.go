@@ -1,0 +1,186 @@
+// Copyright 2026 The etcd-operator Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package docs_test holds the pages for people to the repository that they describe.
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root is the folder of the repository.
+const root = ".."
+
+// pages are the texts of the pages, by their paths in the repository.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range paths {
+		paths[i] = "docs/" + paths[i]
+	}
+	texts := map[string]string{}
+	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "lab/README.md") {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(text)
+	}
+	return texts
+}
+
+// anchors are those of a page's headlines, as GitHub makes them.
+func anchors(page string) []string {
+	var list []string
+	for _, headline := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		anchor := regexp.MustCompile(`[^\pL\pN_ -]`).ReplaceAllString(strings.ToLower(headline[1]), "")
+		list = append(list, strings.ReplaceAll(anchor, " ", "-"))
+	}
+	return list
+}
+
+func TestEveryLinkLeadsSomewhere(t *testing.T) {
+	all := pages(t)
+	for path, text := range all {
+		for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			file, anchor, hasAnchor := strings.Cut(link[1], "#")
+			target := path
+			if file != "" {
+				target = filepath.Join(filepath.Dir(path), file)
+			}
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+				t.Errorf("%s: %s does not exist", path, link[1])
+			} else if hasAnchor && !slices.Contains(anchors(all[target]), anchor) {
+				t.Errorf("%s: %s has no headline for #%s", path, target, anchor)
+			}
+		}
+	}
+}
+
+// declared are the names of tests and benchmarks, and the strings in the simulation's code, in the repository.
+func declared(t *testing.T) map[string]bool {
+	t.Helper()
+	function := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)\w+)\(`)
+	text := regexp.MustCompile(`"([^"\n]+)"`)
+	names := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "_out" || entry.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		isSimulation := strings.HasPrefix(path, filepath.Join(root, "internal", "sim"))
+		if entry.IsDir() || !strings.HasSuffix(path, ".go") || (!isSimulation && !strings.HasSuffix(path, "_test.go")) {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, found := range function.FindAllSubmatch(source, -1) {
+			names[string(found[1])] = true
+		}
+		if isSimulation {
+			for _, found := range text.FindAllSubmatch(source, -1) {
+				names[string(found[1])] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestTheTestsScenariosAndMutantsThatPagesNameExist(t *testing.T) {
+	names := declared(t)
+	patterns := []*regexp.Regexp{
+		regexp.MustCompile("`((?:Test|Benchmark)[A-Z]\\w+)`"),
+		regexp.MustCompile(`(?:scenario|mutant) "([^"]+)"`),
+		regexp.MustCompile(`-replay '([^\\|']+)`),
+	}
+	for path, text := range pages(t) {
+		for _, pattern := range patterns {
+			for _, found := range pattern.FindAllStringSubmatch(text, -1) {
+				if !names[found[1]] {
+					t.Errorf("%s names %q, which does not exist", path, found[1])
+				}
+			}
+		}
+	}
+}
+
+// A row such as `lab/...` stands for everything below.
+func TestTheMapHasEveryPackage(t *testing.T) {
+	text := pages(t)["docs/architecture.md"]
+	var whole []string
+	for _, row := range regexp.MustCompile("`([a-z/]+)/\\.\\.\\.`").FindAllStringSubmatch(text, -1) {
+		whole = append(whole, row[1])
+	}
+	missing := map[string]bool{}
+	for _, top := range []string{"api", "internal", "test"} {
+		err := filepath.WalkDir(filepath.Join(root, top), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+				return err
+			}
+			folder, err := filepath.Rel(root, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			isBelow := func(prefix string) bool { return folder == prefix || strings.HasPrefix(folder, prefix+"/") }
+			missing[folder] = !strings.Contains(text, "`"+folder+"`") && !slices.ContainsFunc(whole, isBelow)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for folder, isMissing := range missing {
+		if isMissing {
+			t.Errorf("docs/architecture.md has no line for %s", folder)
+		}
+	}
+}
+
+// Whoever comes from another operator relies on this page. What code can decide is decided by a test that the row names.
+func TestEveryRowOfTheComparisonIsDecided(t *testing.T) {
+	rows := 0
+	for line := range strings.Lines(pages(t)["docs/coming-from-coreos.md"]) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| ---") || strings.HasSuffix(line, "| |\n") && strings.HasPrefix(line, "| the original") {
+			continue
+		}
+		rows++
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		decided := regexp.MustCompile("`(Test|Benchmark)[A-Z]|^ ?no test: .").MatchString(cells[len(cells)-1])
+		if len(cells) != 3 || !decided {
+			t.Errorf("the row needs what others have, what is here, and a test or a reason to have none: %s", line)
+		}
+	}
+	if rows < 80 {
+		t.Errorf("the page has %d rows: others were lost", rows)
+	}
+}
+
+// A flag that somebody is told to set has to exist; installing.md is held to the programs by a test of its own.
+func TestTheComparisonNamesNoFlagThatDoesNotExist(t *testing.T) {
+	all := pages(t)
+	for _, found := range regexp.MustCompile("`(-[a-z][a-z-]+)`").FindAllStringSubmatch(all["docs/coming-from-coreos.md"], -1) {
+		if !strings.Contains(all["docs/installing.md"], "| `"+found[1]+"` |") {
+			t.Errorf("docs/installing.md does not list %s", found[1])
+		}
+	}
+}

@@ -1,0 +1,5 @@
+-- Copyright 2026 The etcd-operator Authors
+-- SPDX-License-Identifier: Apache-2.0
+
+obj.spec.paused = true
+return obj
