@@ -109,7 +109,13 @@ func (p *planning) isForAnotherSpec(pod *corev1.Pod) bool {
 	c := p.effective()
 	etcd := etcdStatus(pod)
 	isHeldUp := etcd == nil || etcd.ContainerID == ""
-	return drift.NeedsReplacing(c, pod) || drift.NeedsImage(c, pod) || (isHeldUp && drift.NeedsResources(c, pod)) || p.waitsForOtherHelper(pod)
+	return drift.NeedsReplacing(c, pod) || (drift.NeedsImage(c, pod) && !p.hasTarget(pod)) || (isHeldUp && drift.NeedsResources(c, pod)) || p.waitsForOtherHelper(pod)
+}
+
+// hasTarget reports whether a pod has the spec's image already, and may have it. One that waits to join gets it ahead of
+// the others where theirs cannot be pulled.
+func (p *planning) hasTarget(pod *corev1.Pod) bool {
+	return p.versions.refused == nil && !drift.NeedsImage(p.Cluster, pod)
 }
 
 // wasStarted reports whether a member had started when the cluster last had a majority.

@@ -17,6 +17,9 @@ const mostRepeated = 40
 // mostRemoved is how many learners may be removed within a minute. More are added only to be removed.
 const mostRemoved = 14
 
+// mostRecreated is how often the same pod may be created within a minute. More are deleted only to be created again.
+const mostRecreated = 8
+
 // repetition is how often something was tried since some time.
 type repetition struct {
 	since time.Duration

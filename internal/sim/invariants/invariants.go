@@ -94,6 +94,9 @@ func (i *Invariants) ObjectChanged(kind kubemodel.Kind, before, after client.Obj
 			i.unmaintainedAt = i.w.Loop.Now()
 		}
 	}
+	if before == nil && after != nil && kind == kubemodel.Pods {
+		i.repeat("the creation of pod "+after.GetName(), mostRecreated)
+	}
 	i.retains(kind, before, after)
 }
 

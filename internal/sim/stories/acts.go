@@ -4,11 +4,13 @@
 package stories
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/sim/etcdmodel"
 	"github.com/etcd-operator/etcd-operator/internal/sim/kubemodel"
@@ -103,6 +105,15 @@ func oneRuns(version string) func(*Simulation) bool {
 			}
 		}
 		return false
+	}
+}
+
+// joinsWith: every pod in which etcd does not run yet is of a version.
+func joinsWith(version string) func(*Simulation) bool {
+	return func(sim *Simulation) bool {
+		return !slices.ContainsFunc(sim.Members(), func(pod *corev1.Pod) bool {
+			return sim.Kube.ProcessOf(pod.Name) == nil && pod.Annotations[manifests.AnnotationVersion] != version
+		})
 	}
 }
 
