@@ -48,7 +48,7 @@ func Status(v *view.View, p *plan.Plan) v1beta2.ClusterStatus {
 	versions(&status, v, members)
 	status.TLS = plan.TLSProgress(v)
 	status.QuorumLostSince = quorumLostSince(v, p)
-	status.Phase, status.Reason = phase(v, p)
+	status.Phase, status.Reason = phase(v, p, members)
 	status.Conditions = conditions(&status, v, p, members)
 	return status
 }
@@ -205,13 +205,15 @@ func versions(status *v1beta2.ClusterStatus, v *view.View, members []view.Member
 	}
 }
 
-func phase(v *view.View, p *plan.Plan) (v1beta2.ClusterPhase, string) {
+func phase(v *view.View, p *plan.Plan, members []view.Member) (v1beta2.ClusterPhase, string) {
 	for _, w := range p.Waits {
 		if w.Reason.IsFailure() && !(w.Reason == plan.NameTaken && v.Cluster.Status.ClusterID != "") {
 			return v1beta2.ClusterPhaseFailed, fmt.Sprintf("%s: %s", w.Reason, w.Message)
 		}
 	}
-	if p.Is(plan.Paused) && v.Cluster.Status.Phase != v1beta2.ClusterPhaseNone {
+	// What keeps a paused cluster from its spec is not looked for; that it serves again is seen all the same.
+	serves := v.Etcd.Membership != nil && view.CountVotes(members).HasQuorum()
+	if former := v.Cluster.Status.Phase; p.Is(plan.Paused) && former != v1beta2.ClusterPhaseNone && !(former == v1beta2.ClusterPhaseFailed && serves) {
 		return v.Cluster.Status.Phase, v.Cluster.Status.Reason
 	}
 	if v.Cluster.Status.ClusterID == "" && !isServedBefore(v) {

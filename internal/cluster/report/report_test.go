@@ -89,6 +89,19 @@ func TestAPausedClusterIsReadyOnlyWhenItIsWhatTheSpecSays(t *testing.T) {
 	}
 }
 
+func TestAPausedClusterThatServesAgainHasNotFailed(t *testing.T) {
+	paused := &plan.Plan{Waits: []plan.Wait{{Reason: plan.Paused, Message: "spec.paused is true"}}}
+	s := one("3.5.35")
+	s.Cluster.Status.Phase, s.Cluster.Status.Reason = v1beta2.ClusterPhaseFailed, "QuorumLost: nobody answers"
+	if got := report.Status(s, paused); got.Phase != v1beta2.ClusterPhaseRunning || got.Reason != "" {
+		t.Errorf("while it serves: %s, %q", got.Phase, got.Reason)
+	}
+	s.Etcd = view.Etcd{}
+	if got := report.Status(s, paused); got.Phase != v1beta2.ClusterPhaseFailed || got.Reason == "" {
+		t.Errorf("while nobody answers: %s, %q", got.Phase, got.Reason)
+	}
+}
+
 func TestASuffixIsNoOtherVersion(t *testing.T) {
 	if status := report.Status(one("3.5.35-vendor"), &plan.Plan{}); status.TargetVersion != "" || status.CurrentVersion != "3.5.35" {
 		t.Errorf("from %q to %q", status.CurrentVersion, status.TargetVersion)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
@@ -70,7 +71,14 @@ func CheckStatus(current, next *v1beta2.EtcdCluster) error {
 	case reported && observed != next.Generation:
 		return fmt.Errorf("conditions are reported for generation %d, which is not the current %d", observed, next.Generation)
 	}
+	if next.Status.Phase == v1beta2.ClusterPhaseFailed && isTrue(next.Status.Conditions, v1beta2.ClusterConditionReady) {
+		return fmt.Errorf("phase Failed (%s), and ready", next.Status.Reason)
+	}
 	return errors.Join(kstatus.Check(next.Status.Conditions, readCondition), checkTransitions(current, next))
+}
+
+func isTrue(conditions []v1beta2.ClusterCondition, kind v1beta2.ClusterConditionType) bool {
+	return slices.ContainsFunc(conditions, func(c v1beta2.ClusterCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
 }
 
 func readCondition(c v1beta2.ClusterCondition) kstatus.Condition {

@@ -129,6 +129,7 @@ var faults = []mutant{
 	at("the successor is the one that is removed", plan, "planning.memberToInterrupt", `case "isSurging".cond`, mutate.IsFalse),
 	at("two members are interrupted at once", plan, "planning.memberToInterrupt", `if "othersSettled".cond.operand[1]`, mutate.IsFalse),
 	at("a member that is joining is changed meanwhile", plan, "planning.nextToRoll", `if "HasStarted".cond.operand[1]`, mutate.IsFalse),
+	at("a member that waits to join is created again for having the image of the spec", plan, "planning.hasTarget", "return.result", mutate.IsFalse),
 	at("a member is interrupted beside one that is far behind", plan, "planning.straggler", "return[0].result", mutate.By("nil")),
 	at("the only voter is interrupted", plan, "planning.needsSuccessor", "return[2].result", mutate.IsFalse),
 	at("drained members stay out of the client service", plan, "planning.syncedPod", `statement "LabelServing"`, mutate.Remove),
@@ -183,6 +184,7 @@ var faults = []mutant{
 	at("the status is recorded on whatever is there", act, "Actor.record", `statement "DeepCopyInto"`, mutate.By(`$; cluster.ResourceVersion = ""`)),
 	at("pods of forgotten members are not remembered", report, "countMembers", `if "PodRunning".if.cond`, mutate.IsFalse),
 	at("the status is written at every look", report, "conditions", `if "Message".cond`, mutate.IsFalse),
+	at("a paused cluster that serves again stays failed", report, "phase", `assign "serves".value`, mutate.IsFalse),
 	at("a condition's transition time changes without a transition", report, "conditions", `assign "LastTransitionTime"[1]`, mutate.Remove),
 	at("a status claims to have observed the spec, and reports nothing", plan, "planning.statusWith", `assign "ObservedGeneration"`, mutate.Remove),
 

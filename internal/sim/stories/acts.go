@@ -65,15 +65,9 @@ func until(done func(*Simulation) bool, a Act) Act {
 	return a
 }
 
-// after lets some time pass.
+// after lets some time pass since the beginning of the act. The same act is played by many runs at once, and keeps nothing itself.
 func after(d time.Duration) func(*Simulation) bool {
-	var end time.Duration
-	return func(sim *Simulation) bool {
-		if end == 0 || sim.Loop.Now() < end-d {
-			end = sim.Loop.Now() + d
-		}
-		return sim.Loop.Now() >= end
-	}
+	return func(sim *Simulation) bool { return sim.Loop.Now() >= sim.actBegan+d }
 }
 
 // both waits until two things are true at the same time.

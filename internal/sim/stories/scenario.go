@@ -98,6 +98,7 @@ func (sim *Simulation) play(acts []Act) error {
 
 func (sim *Simulation) playAct(act Act) error {
 	sim.Tracef("act: %s", act.Name)
+	sim.actBegan = sim.Loop.Now()
 	act.Do(sim)
 	done := sim.IsSettled
 	if act.Until != nil {

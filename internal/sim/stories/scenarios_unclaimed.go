@@ -61,16 +61,15 @@ func unclaimed() []Scenario {
 
 // forgottenPod: the pod of a member that etcd has forgotten has ended, and loses its label before anybody could delete it.
 func forgottenPod() Scenario {
-	var victim string
 	return scenario("an evicted member's pod loses its label while the spec is invalid", emptyDir,
 		until(reports(plan.InvalidSpec), scale(9)),
 		until(after(10*time.Second), onMember("evict and remove", false, func(sim *Simulation, pod *corev1.Pod) {
-			victim = pod.Name
-			sim.Leader().Remove(sim.Held.MemberNamed(victim).ID)
+			sim.noted = pod.Name
+			sim.Leader().Remove(sim.Held.MemberNamed(pod.Name).ID)
 			evict(sim, pod)
 		})),
 		until(after(10*time.Second), Act{Name: "strip", Do: func(sim *Simulation) {
-			if pod, ok := sim.Kube.Find(kubemodel.Pods, victim).(*corev1.Pod); ok {
+			if pod, ok := sim.Kube.Find(kubemodel.Pods, sim.noted).(*corev1.Pod); ok {
 				strip(manifests.LabelCluster)(sim, pod)
 			}
 		}}),
@@ -80,14 +79,13 @@ func forgottenPod() Scenario {
 // lostClaims: what a volume is known by is taken off, and it is all that is left of its member. The data is still there, so
 // that the member stays who it is.
 func lostClaims(name string, change func(client.Object)) Scenario {
-	var before string
 	return scenario(name, volumes, Act{Name: "strip and delete", Do: func(sim *Simulation) {
-		before = sim.memberNames()
+		sim.noted = sim.memberNames()
 		onMember("", false, func(sim *Simulation, pod *corev1.Pod) {
 			onClaim(change)(sim, pod)
 			deletePod(sim, pod)
 		}).Do(sim)
-	}, Until: both(after(time.Minute), func(sim *Simulation) bool { return sim.IsSettled() && sim.memberNames() == before && areLabeled(sim) })})
+	}, Until: both(after(time.Minute), func(sim *Simulation) bool { return sim.IsSettled() && sim.memberNames() == sim.noted && areLabeled(sim) })})
 }
 
 // areLabeled: the volumes of all members have the labels by which they are found.

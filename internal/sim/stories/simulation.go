@@ -22,6 +22,10 @@ type Simulation struct {
 	repaired bool
 	// statuses are those that the cluster had when faults struck it.
 	statuses []v1beta2.ClusterStatus
+	// actBegan is when the act that is being played began.
+	actBegan time.Duration
+	// noted is what an act keeps for later ones.
+	noted string
 }
 
 // New returns a simulation without a cluster.
