@@ -85,6 +85,8 @@ test-fuzz: ## Each fuzz target of Go's for a moment (FUZZ_BRIEFLY=20000x); `make
 # all the rest together, so that a sample of them is played by default.
 SCHEDULES ?= 100000
 PAIRS ?= 256
+# With how many of the four lags of caches each crash point is played: 4 for all, in twice the time.
+LAGS ?= 2
 # How many cases of generated specs, each with one change or several.
 CASES ?= 1200
 # One of how many runs in which two versions take turns is played.
@@ -100,9 +102,9 @@ EXPLORE := cd internal/sim/explore && go test -count=1
 SPECS := cd test/specs && go test -count=1
 TURNS := cd internal/sim/turns && go test -count=1 -overlay=$(CURDIR)/_out/before/overlay.json
 
-test-sim: ## The operator with simulated Kubernetes and etcds, in virtual time (SCHEDULES=100000, PAIRS=256, CASES=1200, TURN=32)
+test-sim: ## The operator with simulated Kubernetes and etcds, in virtual time (SCHEDULES=100000, LAGS=2, PAIRS=256, CASES=1200, TURN=32)
 	go test $(TEST_ARGS) $$(go list ./... | grep $(SIMULATION) | grep -v /explore$$)
-	$(EXPLORE) -timeout 60m $(TEST_ARGS) -args -every 1 -pairs $(PAIRS) -schedules $(SCHEDULES)
+	$(EXPLORE) -timeout 60m $(TEST_ARGS) -args -every 1 -lags $(LAGS) -pairs $(PAIRS) -schedules $(SCHEDULES)
 	$(SPECS) -timeout 60m $(TEST_ARGS) -args -cases $(CASES)
 	hack/before.sh unpack
 	$(TURNS) -timeout 60m $(TEST_ARGS) -args -each $(TURN)

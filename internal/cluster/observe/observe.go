@@ -267,7 +267,7 @@ func (o *Observer) nodes(ctx context.Context, r client.Reader, v *view.View) err
 		return nil
 	}
 	v.Nodes = map[string]view.Node{}
-	for _, pod := range slices.Concat(v.Pods, v.Previous.Pods) {
+	for pod := range v.EveryPod() {
 		name := pod.Spec.NodeName
 		if _, seen := v.Nodes[name]; seen || name == "" {
 			continue

@@ -25,7 +25,7 @@ import (
 // nobody else would give them.
 func (o *Observer) claimPods(ctx context.Context, v *view.View, members []string) error {
 	for _, name := range members {
-		if hasPod(v, name) {
+		if v.HasPod(name) {
 			continue
 		}
 		pod, err := find(ctx, o.Live, v.Cluster, name, &corev1.Pod{})
@@ -68,7 +68,7 @@ func (o *Observer) searchNamespace(ctx context.Context, v *view.View) error {
 		return fmt.Errorf("listing all pods: %w", err)
 	}
 	for i := range pods.Items {
-		if pod := &pods.Items[i]; !hasPod(v, pod.Name) && isMemberPod(v.Cluster, pod) {
+		if pod := &pods.Items[i]; !v.HasPod(pod.Name) && isMemberPod(v.Cluster, pod) {
 			v.Unclaimed = append(v.Unclaimed, *pod)
 		}
 	}
@@ -76,7 +76,7 @@ func (o *Observer) searchNamespace(ctx context.Context, v *view.View) error {
 	if err := o.Live.List(ctx, &claims, client.InNamespace(v.Cluster.Namespace)); err != nil {
 		return fmt.Errorf("listing all volume claims: %w", err)
 	}
-	addClaims(v, slices.DeleteFunc(claims.Items, func(c corev1.PersistentVolumeClaim) bool { return hasClaim(v, c.Name) }))
+	addClaims(v, slices.DeleteFunc(claims.Items, func(c corev1.PersistentVolumeClaim) bool { return v.HasClaim(c.Name) }))
 	return nil
 }
 
@@ -96,10 +96,6 @@ func isMemberPod(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 		return true
 	}
 	return metav1.GetControllerOf(pod) == nil && pod.Annotations[manifests.AnnotationPolicy] != "" && pod.Spec.Subdomain == c.Name
-}
-
-func hasPod(v *view.View, name string) bool {
-	return slices.ContainsFunc(slices.Concat(v.Pods, v.Previous.Pods, v.Unclaimed), func(pod corev1.Pod) bool { return pod.Name == name })
 }
 
 // knownMembers are the names of members that have, or may have, a pod: those of the last list, those whose pod was seen at the

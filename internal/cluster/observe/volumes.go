@@ -19,7 +19,7 @@ import (
 // A member whose pod uses no volume has none to look for.
 func (o *Observer) claimVolumes(ctx context.Context, v *view.View, members []string) error {
 	for _, name := range members {
-		if hasClaim(v, name) || !mayHaveClaim(v, name) {
+		if v.HasClaim(name) || !mayHaveClaim(v, name) {
 			continue
 		}
 		claim, err := find(ctx, o.Live, v.Cluster, name, &corev1.PersistentVolumeClaim{})
@@ -31,10 +31,6 @@ func (o *Observer) claimVolumes(ctx context.Context, v *view.View, members []str
 		}
 	}
 	return nil
-}
-
-func hasClaim(v *view.View, name string) bool {
-	return slices.ContainsFunc(slices.Concat(v.Claims, v.Previous.Claims), func(c corev1.PersistentVolumeClaim) bool { return c.Name == name })
 }
 
 // mayHaveClaim reports whether a member's pod uses the claim of its name, or there is no pod that could tell.

@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
@@ -196,10 +195,10 @@ func (p *planning) isAwaitingCluster() bool {
 // starts over.
 func (p *planning) leftToDelete() string {
 	var left []string
-	for _, claim := range slices.Concat(p.Claims, p.Previous.Claims) {
+	for claim := range p.EveryClaim() {
 		left = append(left, "the volume claim "+claim.Name)
 	}
-	for _, pod := range slices.Concat(p.Pods, p.Previous.Pods) {
+	for pod := range p.EveryPod() {
 		left = append(left, "the pod "+pod.Name)
 	}
 	if len(left) == 0 {

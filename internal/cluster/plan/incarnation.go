@@ -43,20 +43,19 @@ func findRecord(p *planning) verdict {
 // member. Volumes count where there is no such pod.
 func (p *planning) startedIncarnations() map[string]*v1beta2.BootstrapStatus {
 	found := map[string]*v1beta2.BootstrapStatus{}
-	pods := slices.Concat(p.Pods, p.Previous.Pods)
-	slices.SortStableFunc(pods, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
-	for i := range pods {
-		incarnation := manifests.Incarnation(&pods[i])
-		if _, known := found[incarnation]; !known && !isHeldSeed(&pods[i]) {
-			found[incarnation] = &v1beta2.BootstrapStatus{Seed: pods[i].Name, PodUID: string(pods[i].UID)}
+	byAge := func(a, b *corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) }
+	for _, pod := range slices.SortedStableFunc(p.EveryPod(), byAge) {
+		incarnation := manifests.Incarnation(pod)
+		if _, known := found[incarnation]; !known && !isHeldSeed(pod) {
+			found[incarnation] = &v1beta2.BootstrapStatus{Seed: pod.Name, PodUID: string(pod.UID)}
 		}
 	}
 	if len(found) > 0 {
 		return found
 	}
-	for _, claim := range slices.Concat(p.Claims, p.Previous.Claims) {
-		if _, known := found[manifests.Incarnation(&claim)]; !known {
-			found[manifests.Incarnation(&claim)] = &v1beta2.BootstrapStatus{Seed: claim.Name}
+	for claim := range p.EveryClaim() {
+		if _, known := found[manifests.Incarnation(claim)]; !known {
+			found[manifests.Incarnation(claim)] = &v1beta2.BootstrapStatus{Seed: claim.Name}
 		}
 	}
 	return found
@@ -71,11 +70,11 @@ func isHeldSeed(pod *corev1.Pod) bool {
 // whatIsLeft lists pods and volumes by incarnation.
 func (p *planning) whatIsLeft() string {
 	left := map[string][]string{}
-	for _, pod := range slices.Concat(p.Pods, p.Previous.Pods) {
-		left[manifests.Incarnation(&pod)] = append(left[manifests.Incarnation(&pod)], "pod "+pod.Name)
+	for pod := range p.EveryPod() {
+		left[manifests.Incarnation(pod)] = append(left[manifests.Incarnation(pod)], "pod "+pod.Name)
 	}
-	for _, claim := range slices.Concat(p.Claims, p.Previous.Claims) {
-		left[manifests.Incarnation(&claim)] = append(left[manifests.Incarnation(&claim)], "volume "+claim.Name)
+	for claim := range p.EveryClaim() {
+		left[manifests.Incarnation(claim)] = append(left[manifests.Incarnation(claim)], "volume "+claim.Name)
 	}
 	var parts []string
 	for _, incarnation := range slices.Sorted(maps.Keys(left)) {

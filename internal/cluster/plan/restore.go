@@ -6,9 +6,6 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
@@ -83,8 +80,7 @@ func (p *planning) newSeedHasToWait() *verdict {
 // or a claim which is there.
 func (p *planning) isNameTaken() bool {
 	name := manifests.MemberName(p.Cluster.Name, p.NewName)
-	return slices.ContainsFunc(slices.Concat(p.Pods, p.Previous.Pods, p.Unclaimed), func(o corev1.Pod) bool { return o.Name == name }) ||
-		slices.ContainsFunc(slices.Concat(p.Claims, p.Previous.Claims), func(o corev1.PersistentVolumeClaim) bool { return o.Name == name })
+	return p.HasPod(name) || p.HasClaim(name)
 }
 
 // restoreRecord is what the first write of the chain records.

@@ -4,10 +4,6 @@
 package plan
 
 import (
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
@@ -20,10 +16,15 @@ func TLSProgress(v *view.View) *v1beta2.TLSStatus {
 	if v.Cluster.Status.TLS != nil {
 		recorded = *v.Cluster.Status.TLS
 	}
-	pods := slices.Concat(v.Pods, v.Previous.Pods, v.Unclaimed)
-	serves := slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return manifests.ServesTLS(v.Cluster, &pod) })
+	isThere, serves := len(v.Claims) > 0 || len(v.Previous.Claims) > 0, false
+	for pod := range v.EveryPod() {
+		isThere, serves = true, serves || manifests.ServesTLS(v.Cluster, pod)
+	}
+	for i := range v.Unclaimed {
+		isThere, serves = true, serves || manifests.ServesTLS(v.Cluster, &v.Unclaimed[i])
+	}
 	bootstrap := v.Cluster.Status.Bootstrap
-	mayExist := len(pods) > 0 || len(v.Claims) > 0 || len(v.Previous.Claims) > 0 || v.Cluster.Status.ClusterID != "" || (bootstrap != nil && bootstrap.PodUID != "")
+	mayExist := isThere || v.Cluster.Status.ClusterID != "" || (bootstrap != nil && bootstrap.PodUID != "")
 	tls := v1beta2.TLSStatus{
 		Clients: progress(v.Cluster.Spec.TLS.IsSecureClient(), recorded.Clients, serves),
 		Peers:   progress(v.Cluster.Spec.TLS.IsSecurePeer(), recorded.Peers, mayExist),

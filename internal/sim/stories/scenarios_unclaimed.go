@@ -85,7 +85,9 @@ func lostClaims(name string, change func(client.Object)) Scenario {
 			onClaim(change)(sim, pod)
 			deletePod(sim, pod)
 		}).Do(sim)
-	}, Until: both(after(time.Minute), func(sim *Simulation) bool { return sim.IsSettled() && sim.memberNames() == sim.noted && areLabeled(sim) })})
+	}, Until: both(after(time.Minute), func(sim *Simulation) bool {
+		return sim.IsSettled() && sim.memberNames() == sim.noted && areLabeled(sim)
+	})})
 }
 
 // areLabeled: the volumes of all members have the labels by which they are found.
