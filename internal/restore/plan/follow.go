@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -104,14 +105,15 @@ func giveUpFetch(v *view.View) Verdict {
 	switch {
 	case v.Cluster.Status.Bootstrap.Restore.Previous == nil, metav1.IsControlledBy(v.Restore, v.Cluster):
 		return Verdict{} // there is nothing to go back to
-	case ready == nil || ready.Reason != reasonRestoreFailing, v.Now.Sub(requestedAt(v)) < fetchPatience:
+	case ready == nil || !slices.Contains(reasonsWithoutData, ready.Reason), v.Now.Sub(requestedAt(v)) < fetchPatience:
 		return Verdict{}
 	}
 	return failed(problem.TimedOut, "the first member could not get its data; given up after %s, create another EtcdRestore: %s", fetchPatience, ready.Message)
 }
 
-// reasonRestoreFailing is how the etcd-operator says that a container which fetches or restores the data keeps failing.
-const reasonRestoreFailing = "RestoreFailing"
+// reasonsWithoutData are how the etcd-operator says that the first member does not get its data: a container which fetches or
+// restores it keeps failing, or its pod is refused, finds no node, or cannot start. One that is merely slow is waited for.
+var reasonsWithoutData = []string{"RestoreFailing", "StepFailed", "PodUnschedulable", "ImageNotAvailable", "ContainerNotStarting"}
 
 // isFilling reports whether the etcd-operator has begun the restore and replaced nothing yet.
 func isFilling(v *view.View) bool {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	clusterplan "github.com/etcd-operator/etcd-operator/internal/cluster/plan"
 	"github.com/etcd-operator/etcd-operator/internal/restore/scene"
 )
 
@@ -70,6 +71,22 @@ func TestARestoreThatCannotGetItsDataIsGivenUp(t *testing.T) {
 		"it fails for long": {
 			restore: restore(scene.Requested), cluster: cluster(filling, scene.Failing), after: 30 * time.Minute,
 			want: "give-up-fetch: fail with TimedOut: the first member could not get its data; given up after 30m0s, create another EtcdRestore: it fails",
+		},
+		"it finds no node": {
+			restore: restore(scene.Requested), cluster: cluster(filling, scene.WaitingFor(string(clusterplan.PodUnschedulable))), after: 30 * time.Minute,
+			want: "give-up-fetch: fail with TimedOut: the first member could not get its data; given up after 30m0s, create another EtcdRestore: it waits",
+		},
+		"it finds no image": {
+			restore: restore(scene.Requested), cluster: cluster(filling, scene.WaitingFor(string(clusterplan.ImageNotAvailable))), after: 30 * time.Minute,
+			want: "give-up-fetch: fail with TimedOut: the first member could not get its data; given up after 30m0s, create another EtcdRestore: it waits",
+		},
+		"its container cannot be created": {
+			restore: restore(scene.Requested), cluster: cluster(filling, scene.WaitingFor(string(clusterplan.ContainerNotStarting))), after: 30 * time.Minute,
+			want: "give-up-fetch: fail with TimedOut: the first member could not get its data; given up after 30m0s, create another EtcdRestore: it waits",
+		},
+		"its pod is refused": {
+			restore: restore(scene.Requested), cluster: cluster(filling, scene.WaitingFor(string(clusterplan.StepFailed))), after: 30 * time.Minute,
+			want: "give-up-fetch: fail with TimedOut: the first member could not get its data; given up after 30m0s, create another EtcdRestore: it waits",
 		},
 		"it is slow":                      {restore: restore(scene.Requested), cluster: cluster(filling), after: time.Hour, want: goesOn},
 		"of a recovery":                   {restore: restore(scene.Requested, owned), cluster: cluster(filling, scene.Failing), after: time.Hour, want: goesOn},

@@ -158,6 +158,13 @@ func DeletingCluster(c *v1beta2.EtcdCluster) { c.DeletionTimestamp = At(0) }
 // Recreated makes it another cluster of the same name.
 func Recreated(c *v1beta2.EtcdCluster) { c.UID = "another" }
 
+// WaitingFor makes it a cluster whose first member waits, for a reason that the etcd-operator reports.
+func WaitingFor(reason string) func(*v1beta2.EtcdCluster) {
+	return func(c *v1beta2.EtcdCluster) {
+		c.Status.Conditions[0] = v1beta2.ClusterCondition{Type: v1beta2.ClusterConditionReady, Status: corev1.ConditionFalse, Reason: reason, Message: "it waits"}
+	}
+}
+
 // Failing makes it a cluster whose first member cannot get its data.
 func Failing(c *v1beta2.EtcdCluster) {
 	c.Status.Conditions[0] = v1beta2.ClusterCondition{Type: v1beta2.ClusterConditionReady, Status: corev1.ConditionFalse, Reason: "RestoreFailing", Message: "it fails"}

@@ -56,6 +56,7 @@ var besideFaults = []mutant{
 	// Restores.
 	at("a paused cluster is restored", restorePlan, "refuse", `case "Paused".cond`, mutate.IsFalse),
 	at("two restores of a cluster at once", restorePlan, "refuse", `if "hasPrecedence".cond`, mutate.IsFalse),
+	at("a restore whose first member cannot start is not given up", restorePlan, "giveUpFetch", `call "Contains".arg[0]`, mutate.By(`[]string{"RestoreFailing"}`)),
 	at("a backup that cannot be read is tried for ever", restorePlan, "giveUpCheck", `if "patience".cond`, mutate.IsTrue),
 	at("the request of a restore is not withdrawn", restoreAct, "Actor.withdrawRequest", `statement "delete"`, mutate.Remove),
 	{
