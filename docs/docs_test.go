@@ -175,6 +175,28 @@ func TestEveryRowOfTheComparisonIsDecided(t *testing.T) {
 	}
 }
 
+// Readers apply the files, and see what the page shows of them.
+func TestTheTutorialShowsTheManifestsThatItApplies(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(pages(t)["docs/tutorial.md"], -1)
+	shown := map[string]bool{}
+	for _, block := range blocks {
+		shown[block[1]] = true
+	}
+	for _, name := range []string{"cluster.yaml", "backup.yaml"} {
+		manifest, err := os.ReadFile(filepath.Join("tutorial", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !shown[string(manifest)] {
+			t.Errorf("the tutorial does not show docs/tutorial/%s as it is", name)
+		}
+		delete(shown, string(manifest))
+	}
+	for text := range shown {
+		t.Errorf("no file in docs/tutorial has what the tutorial shows:\n%s", text)
+	}
+}
+
 // A flag that somebody is told to set has to exist; installing.md is held to the programs by a test of its own.
 func TestTheComparisonNamesNoFlagThatDoesNotExist(t *testing.T) {
 	all := pages(t)
