@@ -11,29 +11,43 @@ import (
 
 	"github.com/etcd-operator/etcd-operator/internal/transcript"
 	"github.com/etcd-operator/etcd-operator/test/repository"
+	"github.com/etcd-operator/etcd-operator/test/stores"
 	"github.com/etcd-operator/etcd-operator/test/tenant"
 )
 
-// longestCommand is longer than the timeouts that the page gives its commands, so that these are reported first.
+// longestCommand is longer than the timeouts that the pages give their commands, so that these are reported first.
 const longestCommand = 6 * time.Minute
 
 // The tutorial as a reader types it, but for the setup: the lab is up, and the namespace is the test's own. What it
-// shows of each output is what is printed, but for what differs from run to run.
+// shows of each output is what is printed, but for what differs from run to run. A test beside the pages holds the
+// Chinese tutorial to the English one.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(repository.Root(), "docs", "tutorial.md"))
+	n := tenant.New(t)
+	play(n, "docs/tutorial.md", "tutorial", n.StartConsole())
+}
+
+// The commands of the course, in a page for its readers. The setup makes a Secret for a bucket of theirs.
+func TestTheCourse(t *testing.T) {
+	t.Parallel()
+	n := tenant.New(t)
+	n.StartS3()
+	play(n, "docs/zh/course.md", "default", n.StartConsole("BUCKET="+stores.Bucket))
+}
+
+// play types the commands of a page, on which the namespace has another name, and compares what they print.
+func play(n *tenant.Tenant, path, namespace string, console *tenant.Console) {
+	n.Helper()
+	page, err := os.ReadFile(filepath.Join(repository.Root(), path))
 	if err != nil {
-		t.Fatal(err)
+		n.Fatal(err)
 	}
 	blocks, err := transcript.Parse(string(page))
 	if err != nil {
-		t.Fatal(err)
+		n.Fatalf("%s: %v", path, err)
 	}
-	n := tenant.New(t)
-	n.ExpectRole()
-	console := n.StartConsole()
-	// Readers call the namespace as the cluster.
-	names := transcript.Names{n.Namespace: "tutorial"}
+	n.ExpectRole() // the page runs create_role.sh
+	names := transcript.Names{n.Namespace: namespace}
 	run, setup, commands, compared := 0, 0, 0, 0
 	for _, block := range blocks {
 		if block.Setup {
@@ -43,7 +57,7 @@ func TestTutorial(t *testing.T) {
 		for _, step := range block.Steps {
 			output, code := console.Run(step.Command, longestCommand)
 			if code != 0 {
-				t.Fatalf("docs/tutorial.md, line %d: $ %s ended with code %d\n%s", step.Line, step.Command, code, output)
+				n.Fatalf("%s, line %d: $ %s ended with code %d\n%s", path, step.Line, step.Command, code, output)
 			}
 			commands++
 			if len(step.Output) == 0 {
@@ -51,13 +65,13 @@ func TestTutorial(t *testing.T) {
 			}
 			compared++
 			if err := step.Check(output, names); err != nil {
-				t.Errorf("docs/tutorial.md, %v", err)
+				n.Errorf("%s, %v", path, err)
 			}
 		}
 		run++
 	}
-	t.Logf("docs/tutorial.md: %d blocks with %d commands run, %d outputs compared; %d blocks of setup not run", run, commands, compared, setup)
+	n.Logf("%s: %d blocks with %d commands run, %d outputs compared; %d blocks of setup not run", path, run, commands, compared, setup)
 	if run == 0 || compared == 0 {
-		t.Error("the page has nothing to run, or nothing to compare")
+		n.Errorf("%s has nothing to run, or nothing to compare", path)
 	}
 }

@@ -29,14 +29,15 @@ type Console struct {
 // endOfCommand begins the line with the exit code, which no command prints.
 const endOfCommand = "\x01end of command "
 
-// StartConsole starts a shell in the root of the repository, with the namespace in $NAMESPACE.
-func (n *Tenant) StartConsole() *Console {
+// StartConsole starts a shell in the root of the repository, with the namespace in $NAMESPACE and more variables.
+func (n *Tenant) StartConsole(env ...string) *Console {
 	n.Helper()
 	kubeconfig := n.ownKubeconfig()
 	cmd := exec.CommandContext(n.Context(), "bash", "--noprofile", "--norc")
 	cmd.Dir = repository.Root()
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "NAMESPACE="+n.Namespace,
 		fmt.Sprintf("PATH=%s:%s", filepath.Dir(theLab.KubectlPath()), os.Getenv("PATH")))
+	cmd.Env = append(cmd.Env, env...)
 	// What the shell has started ends with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
