@@ -85,15 +85,8 @@ func (n *Tenant) StartConsole(env ...string) *Console {
 // ownKubeconfig is the lab's kubeconfig with the namespace as the one that kubectl works in.
 func (n *Tenant) ownKubeconfig() string {
 	n.Helper()
-	text, err := os.ReadFile(theLab.Kubeconfig())
-	if err != nil {
-		n.Fatal(err)
-	}
 	path := filepath.Join(n.TempDir(), "kubeconfig")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		n.Fatal(err)
-	}
-	n.must("", "kubectl", "--kubeconfig="+path, "config", "set-context", "--current", "--namespace="+n.Namespace)
+	n.must("", "bash", "-euc", `umask 077; kubectl config view --raw >"$0"; kubectl --kubeconfig="$0" config set-context --current --namespace="$1"`, path, n.Namespace)
 	return path
 }
 
