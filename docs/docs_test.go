@@ -12,6 +12,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/etcd-operator/etcd-operator/internal/transcript"
 )
 
 // root is the folder of the repository.
@@ -20,15 +25,18 @@ const root = ".."
 // pages are the texts of the pages, by their paths in the repository.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range paths {
-		paths[i] = "docs/" + paths[i]
+	paths := []string{"README.md", "README.zh-CN.md", "CONTRIBUTING.md", "lab/README.md"}
+	for _, pattern := range []string{"*.md", "zh/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			paths = append(paths, "docs/"+path)
+		}
 	}
 	texts := map[string]string{}
-	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "lab/README.md") {
+	for _, path := range paths {
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			t.Fatal(err)
@@ -172,6 +180,84 @@ func TestEveryRowOfTheComparisonIsDecided(t *testing.T) {
 	}
 	if rows < 80 {
 		t.Errorf("the page has %d rows: others were lost", rows)
+	}
+}
+
+// Readers apply the files, and see what the page shows of them.
+func TestTheTutorialShowsTheManifestsThatItApplies(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(pages(t)["docs/tutorial.md"], -1)
+	shown := map[string]bool{}
+	for _, block := range blocks {
+		shown[block[1]] = true
+	}
+	for _, name := range []string{"cluster.yaml", "backup.yaml"} {
+		manifest, err := os.ReadFile(filepath.Join("tutorial", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !shown[string(manifest)] {
+			t.Errorf("the tutorial does not show docs/tutorial/%s as it is", name)
+		}
+		delete(shown, string(manifest))
+	}
+	for text := range shown {
+		t.Errorf("no file in docs/tutorial has what the tutorial shows:\n%s", text)
+	}
+}
+
+// The English page is run on the lab; what it shows holds for the Chinese one if that shows the same.
+func TestTheTutorialHasTheSameCommandsInBothLanguages(t *testing.T) {
+	all := pages(t)
+	blocks := map[string][]transcript.Block{}
+	for _, path := range []string{"docs/tutorial.md", "docs/zh/tutorial.md"} {
+		found, err := transcript.Parse(all[path])
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if len(found) == 0 {
+			t.Fatalf("%s has no command", path)
+		}
+		blocks[path] = found
+	}
+	lines := cmp.Options{cmpopts.IgnoreFields(transcript.Block{}, "Line"), cmpopts.IgnoreFields(transcript.Step{}, "Line")}
+	if diff := cmp.Diff(blocks["docs/tutorial.md"], blocks["docs/zh/tutorial.md"], lines); diff != "" {
+		t.Errorf("docs/tutorial.md (-) and docs/zh/tutorial.md (+) differ:\n%s", diff)
+	}
+}
+
+// commandsIn are the lines of a page that may be commands, without comments.
+func commandsIn(page string) []string {
+	var list []string
+	for line := range strings.Lines(page) {
+		line, _, _ = strings.Cut(line, " #")
+		list = append(list, strings.TrimPrefix(strings.TrimSpace(line), "$ "))
+	}
+	return list
+}
+
+// Each command of the Chinese README has to be on an English page, where it is looked after.
+func TestTheChineseReadmeHasNoCommandOfItsOwn(t *testing.T) {
+	all := pages(t)
+	known := map[string]bool{}
+	for path, text := range all {
+		if path != "README.zh-CN.md" && !strings.HasPrefix(path, "docs/zh/") {
+			for _, command := range commandsIn(text) {
+				known[command] = true
+			}
+		}
+	}
+	commands := 0
+	for line := range strings.Lines(all["README.zh-CN.md"]) {
+		if !strings.HasPrefix(line, "    ") {
+			continue
+		}
+		commands++
+		if command := commandsIn(line)[0]; !known[command] {
+			t.Errorf("no English page has %q", command)
+		}
+	}
+	if commands == 0 {
+		t.Error("README.zh-CN.md has no command")
 	}
 }
 
