@@ -153,7 +153,7 @@ bench: ## What is promised in figures, measured; wants the machine for itself (r
 
 ##@ Build it
 .PHONY: generate images plugin pictures release
-generate: ## Deepcopy, CRDs and the Go client from api/v1beta2
+generate: ## Deepcopy, CRDs, the Go client and docs/reference from api/v1beta2
 	hack/generate.sh
 
 images: ## The operator's image for amd64 and arm64 as _out/images/etcd-operator.tar

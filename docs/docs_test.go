@@ -20,15 +20,18 @@ const root = ".."
 // pages are the texts of the pages, by their paths in the repository.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob("*.md")
+	var paths []string
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".md") {
+			paths = append(paths, "docs/"+path)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range paths {
-		paths[i] = "docs/" + paths[i]
-	}
 	texts := map[string]string{}
-	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "lab/README.md") {
+	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "SECURITY.md", "lab/README.md") {
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			t.Fatal(err)
@@ -66,6 +69,23 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 				t.Errorf("%s: %s has no headline for #%s", path, target, anchor)
 			}
 		}
+	}
+}
+
+// The tables come from the comments on the types: a field without one is a row that says nothing.
+func TestEveryFieldIsDescribed(t *testing.T) {
+	fields := 0
+	for path, text := range pages(t) {
+		if !strings.HasPrefix(path, "docs/reference/") {
+			continue
+		}
+		fields += strings.Count(text, "\n| `") + strings.Count(text, "\n| [`")
+		for _, row := range regexp.MustCompile("(?m)^\\| \\[?`.*\\| *(?:<br>.*)?\\|$").FindAllString(text, -1) {
+			t.Errorf("%s does not say what this is: %s", path, row)
+		}
+	}
+	if fields < 200 {
+		t.Errorf("the reference has %d fields: others were lost", fields)
 	}
 }
 
