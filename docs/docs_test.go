@@ -5,6 +5,7 @@
 package docs_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -68,6 +69,40 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 			} else if hasAnchor && !slices.Contains(anchors(all[target]), anchor) {
 				t.Errorf("%s: %s has no headline for #%s", path, target, anchor)
 			}
+		}
+	}
+}
+
+// Who reads the site finds pages by its navigation only. Pages in other languages are reached from their English ones.
+func TestEveryPageIsInOnePartOfTheSite(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "tools", "site", "nav.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []struct {
+		Part  string
+		Pages []struct{ Page, Title string }
+	}
+	if err := json.Unmarshal(text, &parts); err != nil {
+		t.Fatal(err)
+	}
+	times := map[string]int{}
+	var names []string
+	for _, part := range parts {
+		names = append(names, part.Part)
+		for _, page := range part.Pages {
+			times[page.Page]++
+			if _, err := os.Stat(filepath.Join(root, page.Page)); err != nil || page.Title == "" {
+				t.Errorf("%s in the part %s: no such page, or no title", page.Page, part.Part)
+			}
+		}
+	}
+	if want := []string{"Tutorial", "How-to", "Reference", "Explanation"}; !slices.Equal(names, want) {
+		t.Errorf("the parts are %v, want %v", names, want)
+	}
+	for path := range pages(t) {
+		if strings.HasPrefix(path, "docs/") && !strings.HasPrefix(path, "docs/zh/") && times[path] != 1 {
+			t.Errorf("tools/site/nav.json has %s %d times, want once", path, times[path])
 		}
 	}
 }
