@@ -107,6 +107,34 @@ func TestEveryPageIsInOnePartOfTheSite(t *testing.T) {
 	}
 }
 
+// A figure in the README is one that was measured: it stands, as it is, in the page or picture that its row links to.
+func TestTheFiguresOfTheReadmeStandInTheirPages(t *testing.T) {
+	figures := 0
+	for line := range strings.Lines(pages(t)["README.md"]) {
+		bold := regexp.MustCompile(`\*\*([^*]+)\*\*`).FindAllStringSubmatch(line, -1)
+		if len(bold) == 0 {
+			continue
+		}
+		var sources strings.Builder
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(line, -1) {
+			text, err := os.ReadFile(filepath.Join(root, link[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources.Write(text)
+		}
+		for _, figure := range bold {
+			figures++
+			if !regexp.MustCompile(`(^|[^\d.])` + regexp.QuoteMeta(figure[1]) + `($|[^\d.])`).MatchString(sources.String()) {
+				t.Errorf("no page that this row links to says %s: %s", figure[1], line)
+			}
+		}
+	}
+	if figures < 5 {
+		t.Errorf("the README has %d figures: others were lost", figures)
+	}
+}
+
 // The tables come from the comments on the types: a field without one is a row that says nothing.
 func TestEveryFieldIsDescribed(t *testing.T) {
 	fields := 0
