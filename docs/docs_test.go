@@ -135,6 +135,22 @@ func TestTheFiguresOfTheReadmeStandInTheirPages(t *testing.T) {
 	}
 }
 
+// Whoever searches for a reason in vain does not trust the rest of the page either.
+func TestTroubleshootingNamesReasonsThatExist(t *testing.T) {
+	all := pages(t)
+	known := all["docs/reasons.md"] + all["docs/etcdbackup.md"] + all["docs/etcdrestore.md"]
+	named := regexp.MustCompile("(?m)^\\| [^|]*\\|").FindAllString(all["docs/troubleshooting.md"], -1)
+	reasons := regexp.MustCompile("`[A-Z][a-z]+(?:[A-Z][A-Za-z]+)+`").FindAllString(strings.Join(named, "\n"), -1)
+	for _, reason := range reasons {
+		if !strings.Contains(known, reason) {
+			t.Errorf("docs/troubleshooting.md names %s, which no page explains", reason)
+		}
+	}
+	if len(reasons) < 30 {
+		t.Errorf("the page names %d reasons: others were lost", len(reasons))
+	}
+}
+
 // The tables come from the comments on the types: a field without one is a row that says nothing.
 func TestEveryFieldIsDescribed(t *testing.T) {
 	fields := 0
