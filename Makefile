@@ -154,8 +154,8 @@ bench: ## What is promised in figures, measured; wants the machine for itself (r
 	go -C test test -timeout 60m -count=1 -p 1 -run '^$$' -bench . -benchtime 1x $(TEST_ARGS) ./backup ./e2e
 
 ##@ Build it
-.PHONY: generate images plugin pictures release
-generate: ## Deepcopy, CRDs and the Go client from api/v1beta2
+.PHONY: generate images plugin docs docs-serve pictures release
+generate: ## Deepcopy, CRDs, the Go client and docs/reference from api/v1beta2
 	hack/generate.sh
 
 images: ## The operator's image for amd64 and arm64 as _out/images/etcd-operator.tar
@@ -172,6 +172,12 @@ release: ## Everything that a release consists of, in _out/release (VERSION=v1.2
 	hack/plugin.sh "$(OUT)/images/release/plugin" "$(VERSION)" "$(GIT_SHA)"
 	cp "$(OUT)"/images/release/plugin/*_$(VERSION)_*.tar.gz "$(OUT)/images/release/plugin/etcd.yaml" "$(OUT)/release/"
 	hack/release.sh "$(VERSION)" "$(OUT)/release"
+
+docs: ## The site with all pages, in _out/site; search included, nothing from elsewhere. The first time it installs its generator with npm
+	hack/docs.sh "$(OUT)/site"
+
+docs-serve: ## The same, and serve it on this machine
+	hack/docs.sh "$(OUT)/site" serve
 
 pictures: ## The golden outputs of kubectl etcd and the pictures of them in docs/pictures, from the simulation
 	go -C cmd/kubectl-etcd test ./internal/scenes -count=1 -args -update

@@ -5,6 +5,7 @@
 package docs_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,18 +26,18 @@ const root = ".."
 // pages are the texts of the pages, by their paths in the repository.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	paths := []string{"README.md", "README.zh-CN.md", "CONTRIBUTING.md", "lab/README.md"}
-	for _, pattern := range []string{"*.md", "zh/*.md"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range found {
+	var paths []string
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".md") {
 			paths = append(paths, "docs/"+path)
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	texts := map[string]string{}
-	for _, path := range paths {
+	for _, path := range append(paths, "README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md", "lab/README.md") {
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			t.Fatal(err)
@@ -74,6 +75,101 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 				t.Errorf("%s: %s has no headline for #%s", path, target, anchor)
 			}
 		}
+	}
+}
+
+// Who reads the site finds pages by its navigation only. Pages in other languages are reached from their English ones.
+func TestEveryPageIsInOnePartOfTheSite(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "tools", "site", "nav.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []struct {
+		Part  string
+		Pages []struct{ Page, Title string }
+	}
+	if err := json.Unmarshal(text, &parts); err != nil {
+		t.Fatal(err)
+	}
+	times := map[string]int{}
+	var names []string
+	for _, part := range parts {
+		names = append(names, part.Part)
+		for _, page := range part.Pages {
+			times[page.Page]++
+			if _, err := os.Stat(filepath.Join(root, page.Page)); err != nil || page.Title == "" {
+				t.Errorf("%s in the part %s: no such page, or no title", page.Page, part.Part)
+			}
+		}
+	}
+	if want := []string{"Tutorial", "How-to", "Reference", "Explanation"}; !slices.Equal(names, want) {
+		t.Errorf("the parts are %v, want %v", names, want)
+	}
+	for path := range pages(t) {
+		if strings.HasPrefix(path, "docs/") && !strings.HasPrefix(path, "docs/zh/") && times[path] != 1 {
+			t.Errorf("tools/site/nav.json has %s %d times, want once", path, times[path])
+		}
+	}
+}
+
+// A figure in the README is one that was measured: it stands, as it is, in the page or picture that its row links to.
+func TestTheFiguresOfTheReadmeStandInTheirPages(t *testing.T) {
+	figures := 0
+	for line := range strings.Lines(pages(t)["README.md"]) {
+		bold := regexp.MustCompile(`\*\*([^*]+)\*\*`).FindAllStringSubmatch(line, -1)
+		if len(bold) == 0 {
+			continue
+		}
+		var sources strings.Builder
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(line, -1) {
+			text, err := os.ReadFile(filepath.Join(root, link[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources.Write(text)
+		}
+		for _, figure := range bold {
+			figures++
+			if !regexp.MustCompile(`(^|[^\d.])` + regexp.QuoteMeta(figure[1]) + `($|[^\d.])`).MatchString(sources.String()) {
+				t.Errorf("no page that this row links to says %s: %s", figure[1], line)
+			}
+		}
+	}
+	if figures < 5 {
+		t.Errorf("the README has %d figures: others were lost", figures)
+	}
+}
+
+// Whoever searches for a reason in vain does not trust the rest of the page either.
+func TestTroubleshootingNamesReasonsThatExist(t *testing.T) {
+	all := pages(t)
+	known := all["docs/reasons.md"] + all["docs/etcdbackup.md"] + all["docs/etcdrestore.md"]
+	named := regexp.MustCompile("(?m)^\\| [^|]*\\|").FindAllString(all["docs/troubleshooting.md"], -1)
+	reasons := regexp.MustCompile("`[A-Z][a-z]+(?:[A-Z][A-Za-z]+)+`").FindAllString(strings.Join(named, "\n"), -1)
+	for _, reason := range reasons {
+		if !strings.Contains(known, reason) {
+			t.Errorf("docs/troubleshooting.md names %s, which no page explains", reason)
+		}
+	}
+	if len(reasons) < 30 {
+		t.Errorf("the page names %d reasons: others were lost", len(reasons))
+	}
+}
+
+// The tables come from the comments on the types: a field without one is a row that says nothing.
+func TestEveryFieldIsDescribed(t *testing.T) {
+	fields := 0
+	for path, text := range pages(t) {
+		if !strings.HasPrefix(path, "docs/reference/") {
+			continue
+		}
+		fields += strings.Count(text, "\n| `") + strings.Count(text, "\n| [`")
+		for _, row := range regexp.MustCompile("(?m)^\\| \\[?`.*\\| *(?:<br>.*)?\\|$").FindAllString(text, -1) {
+			t.Errorf("%s does not say what this is: %s", path, row)
+		}
+	}
+	if fields < 200 {
+		t.Errorf("the reference has %d fields: others were lost", fields)
 	}
 }
 

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Writes everything that is derived from the types in api/v1beta2: deepcopy functions, the CRDs in
-# api/crd and the Go client in pkg/generated. The tools are pinned in tools/go.mod. The result is the
+# api/crd, the Go client in pkg/generated and the pages in docs/reference; and draws the stories in
+# docs/pictures. The tools are pinned in tools/go.mod. The result is the
 # same wherever the clone lies.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,7 +20,7 @@ mkdir -p _out
 work=$(mktemp -d "$PWD/_out/generate.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-go -C tools build -o "$work/bin/" tool ./modelschema
+go -C tools build -o "$work/bin/" tool ./modelschema ./reference ./story
 export PATH="$work/bin:$PATH"
 
 controller-gen \
@@ -38,9 +39,15 @@ informer-gen --go-header-file "$header" \
   --versioned-clientset-package "$client/clientset/versioned" --listers-package "$client/listers" \
   --output-pkg "$client/informers" --output-dir "$work/client/informers" "$types"
 
+reference "$work/crd" api/v1beta2 "$work/reference" api/crd internal/cluster internal/cluster/manifests
+story docs/pictures "$work/pictures"
+
 mv "$work"/deepcopy/*.go api/v1beta2/
 rm -f api/crd/*.yaml
 mv "$work"/crd/*.yaml api/crd/
 rm -rf pkg/generated
 mkdir -p pkg
 mv "$work/client" pkg/generated
+rm -rf docs/reference
+mv "$work/reference" docs/reference
+mv "$work"/pictures/*.svg docs/pictures/

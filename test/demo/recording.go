@@ -67,7 +67,8 @@ func (r *recording) draw(out io.Writer) {
 		shown[i] = total - standing
 	}
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="A recording of make demo">`+"\n", width, height)
-	fmt.Fprintf(out, "<style>\n.lines { transform: translateY(%dpx) }\n", (rows-len(r.lines))*lineHeight)
+	// Chromium keeps spaces only where the text itself asks for it: xml:space around it is not enough.
+	fmt.Fprintf(out, "<style>\ntext { white-space: pre }\n.lines { transform: translateY(%dpx) }\n", (rows-len(r.lines))*lineHeight)
 	fmt.Fprintf(out, "@media (prefers-reduced-motion: no-preference) { .lines { animation: lines %.1fs step-end infinite } }\n@keyframes lines {\n", total.Seconds())
 	for i, at := range shown {
 		if i+1 < len(shown) && shown[i+1]-at < 20*time.Millisecond {
@@ -78,7 +79,7 @@ func (r *recording) draw(out io.Writer) {
 	fmt.Fprintln(out, "}\n</style>")
 	fmt.Fprintf(out, `<rect width="%d" height="%d" rx="8" fill="#1e2127"/>`+"\n", width, height)
 	fmt.Fprintf(out, `<svg x="%d" y="%[1]d" width="%d" height="%d">`+"\n", padding, width-2*padding, rows*lineHeight)
-	fmt.Fprintf(out, `<g class="lines" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="%d" fill="#d7dae0" xml:space="preserve">`+"\n", fontSize)
+	fmt.Fprintf(out, `<g class="lines" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="%d" fill="#d7dae0">`+"\n", fontSize)
 	for i, line := range r.lines {
 		if line != "" {
 			drawLine(out, (i+1)*lineHeight-5, line)

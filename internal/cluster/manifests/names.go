@@ -18,9 +18,12 @@ import (
 
 // Labels, which users select on in Services of their own.
 const (
-	LabelApp     = "app"
+	// LabelApp is "etcd" on whatever the operator creates for a cluster.
+	LabelApp = "app"
+	// LabelCluster is the name of the EtcdCluster.
 	LabelCluster = "etcd_cluster"
-	LabelNode    = "etcd_node"
+	// LabelNode is the name of the member, which is that of its pod.
+	LabelNode = "etcd_node"
 	// LabelServing is on the pods that the client service sends clients to. It
 	// is put on a member that has its vote, and taken off before the operator
 	// interrupts a member, so that no client is connected to it when it stops.
@@ -33,7 +36,7 @@ const (
 
 // Annotations on pods.
 const (
-	// AnnotationVersion is the original's.
+	// AnnotationVersion is the version of etcd that the pod was given, under the name that the original used.
 	AnnotationVersion = "etcd.version"
 	// AnnotationMemberID marks a member that has started once: from then on it
 	// must never start without its data.
@@ -41,7 +44,7 @@ const (
 	// AnnotationImage is the image that the pod was given. What Kubernetes stored may be another
 	// one: admission may send it to a mirror, or turn its tag into a digest.
 	AnnotationImage = "etcd.database.coreos.com/image"
-	// AnnotationHelperImage is the image that the containers before etcd were given, for the same reason.
+	// AnnotationHelperImage is the image that the containers before etcd were given. Here too Kubernetes may have stored another one.
 	AnnotationHelperImage = "etcd.database.coreos.com/helper-image"
 	// AnnotationPolicy is the fingerprint of the parts of the spec which a
 	// running pod cannot change.

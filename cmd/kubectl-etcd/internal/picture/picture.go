@@ -63,9 +63,11 @@ func SVG(title, text string) string {
 	height := len(lines)*lineHeight + titleBar + 2*padding
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="%s">`+"\n", width, height, escape(title))
+	// Chromium keeps spaces only where the text itself asks for it: xml:space around it is not enough.
+	fmt.Fprintln(&b, "<style>text { white-space: pre }</style>")
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="8" fill="%s"/>`+"\n", width, height, background)
 	fmt.Fprintf(&b, `<path d="M0 %d V8 Q0 0 8 0 H%d Q%d 0 %[3]d 8 V%[1]d Z" fill="%[4]s"/>`+"\n", titleBar, width-8, width, bar)
-	fmt.Fprintf(&b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="%d" fill="%s" xml:space="preserve">`+"\n", fontSize, foreground)
+	fmt.Fprintf(&b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="%d" fill="%s">`+"\n", fontSize, foreground)
 	fmt.Fprintf(&b, `<text x="%d" y="20" fill="%s">%s</text>`+"\n", padding, faint, escape("$ "+title))
 	for i, line := range lines {
 		drawLine(&b, titleBar+padding+(i+1)*lineHeight-5, line)

@@ -41,6 +41,9 @@ func TestAPictureIsXMLWithAllTheText(t *testing.T) {
 	if strings.Contains(svg, "\x1b") {
 		t.Error("an escape sequence is left")
 	}
+	if !strings.Contains(svg, "text { white-space: pre }") {
+		t.Error("browsers draw several spaces as one")
+	}
 	if !strings.Contains(svg, `fill="#ff6b68"`) || !strings.Contains(svg, `font-weight="bold"`) {
 		t.Error("styles are missing")
 	}
