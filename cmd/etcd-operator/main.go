@@ -66,9 +66,8 @@ func main() {
 			if err := mgr.Add(deleter); err != nil {
 				return fmt.Errorf("adding the deleter of random pods: %w", err)
 			}
-			options := cluster.Options{Scope: settings.Scope(), HelperImage: helperImage, PodName: settings.PodName, OpenShift: openShift}
-			if !settings.ClusterWide {
-				options.Namespace = settings.Namespace
+			options := cluster.Options{
+				Scope: settings.Scope(), Namespaces: settings.Served(), HelperImage: helperImage, PodName: settings.PodName, OpenShift: openShift,
 			}
 			switch pod, err := ownPod(ctx, mgr, settings); {
 			case err == nil:

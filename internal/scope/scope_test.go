@@ -40,6 +40,9 @@ func TestEveryObjectIsServedByAtMostOneKindOfOperator(t *testing.T) {
 					t.Errorf("%s sees its creation: %v, want %v", operator, got, want)
 				}
 			}
+			if got, want := scope.Listed.Serves(obj), tc.want == namespaced; got != want {
+				t.Errorf("an operator of some namespaces serves it: %v, want %v", got, want)
+			}
 			if got, want := scope.All.Serves(obj), tc.want != nobody; got != want {
 				t.Errorf("an operator that serves all, as in the fork, serves it: %v, want %v", got, want)
 			}
