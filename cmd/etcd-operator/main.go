@@ -59,7 +59,7 @@ func main() {
 			if gcIntervalGiven {
 				mgr.GetLogger().Info("-gc-interval is ignored: the garbage collector of Kubernetes deletes what belongs to a deleted object")
 			}
-			deleter, err := poddeleter.New(mgr.GetClient(), chaosLevel, mgr.GetLogger())
+			deleter, err := poddeleter.New(mgr.GetClient(), settings.Scope().Serves, chaosLevel, mgr.GetLogger())
 			if err != nil {
 				return err
 			}

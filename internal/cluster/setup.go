@@ -127,6 +127,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		CannotResize: !resizes,
 		AssignsUsers: *o.OpenShift,
 
+		Scope:       o.Scope,
 		Etcd:        pool,
 		Secrets:     &observe.Secrets{Metadata: mgr.GetClient(), Contents: live, Now: time.Now},
 		HelperImage: o.HelperImage,
@@ -176,7 +177,7 @@ func (r *Reconciler) watch(ctx context.Context, mgr ctrl.Manager, nodes, policie
 		}).
 		For(&v1beta2.EtcdCluster{}, builder.WithPredicates(
 			served.Predicate(),
-			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}), lifecycleMetrics())).
+			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}), lifecycleMetrics())).
 		Watches(&corev1.Pod{}, ofCluster, labelled).
 		Watches(&corev1.PersistentVolumeClaim{}, ofCluster, labelled).
 		Watches(&corev1.Service{}, ofCluster, labelled).

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -44,6 +45,8 @@ type Settings struct {
 	MetricsAddr string
 
 	serveUnannotated bool
+	// selector is nil unless the user gave one.
+	selector labels.Selector
 
 	metricsSecure  bool
 	metricsCertDir string
@@ -93,6 +96,11 @@ func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
 			s.WatchNamespaces, err = parseNamespaces(list)
 			return err
 		})
+	fs.Func("selector", "serve only the objects whose labels match this label `selector`, such as team=a, and leave the others to another operator",
+		func(text string) (err error) {
+			s.selector, err = labels.Parse(text)
+			return err
+		})
 	if o.MayServeAll {
 		fs.BoolVar(&s.serveUnannotated, "serve-unannotated", false,
 			"with -cluster-wide, serve the objects in all namespaces that have no such annotation too; no other operator of the kind may run beside it")
@@ -134,15 +142,16 @@ func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
 
 // Scope is which objects the operator serves.
 func (s Settings) Scope() scope.Scope {
+	served := scope.Namespaced
 	switch {
 	case s.serveUnannotated:
-		return scope.All
+		served = scope.All
 	case s.ClusterWide:
-		return scope.Annotated
+		served = scope.Annotated
 	case len(s.WatchNamespaces) > 0:
-		return scope.Listed
+		served = scope.Listed
 	}
-	return scope.Namespaced
+	return served.Selecting(s.selector)
 }
 
 // Served are the namespaces whose objects the operator serves; none stands for all.

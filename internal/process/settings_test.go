@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
@@ -44,6 +45,7 @@ func TestTheCommandLineKeepsTheOriginalsSpellings(t *testing.T) {
 		"a single dash":            {[]string{"-cluster-wide"}, func(s *Settings) { s.ClusterWide = true }},
 		"a double dash":            {[]string{"--cluster-wide=true"}, func(s *Settings) { s.ClusterWide = true }},
 		"some namespaces":          {[]string{"-watch-namespaces=b, a,b"}, func(s *Settings) { s.WatchNamespaces = []string{"a", "b"} }},
+		"some objects":             {[]string{"-selector=team=a,!old"}, func(s *Settings) { s.selector, _ = labels.Parse("team=a,!old") }},
 		"a CRD made by others":     {[]string{"-create-crd=false"}, func(s *Settings) { s.createCRD = false }},
 		"another address":          {[]string{"-listen-addr", "127.0.0.1:9"}, func(s *Settings) { s.ListenAddr = "127.0.0.1:9" }},
 		"logs for people":          {[]string{"-log-format=text"}, func(s *Settings) { s.logFormat = logText }},
@@ -82,6 +84,7 @@ func TestAWrongCommandLineIsRefusedByName(t *testing.T) {
 		"no namespace":              {[]string{"-watch-namespaces="}, `"" is not the name of a namespace`},
 		"a comma too many":          {[]string{"-watch-namespaces=a,"}, `"" is not the name of a namespace`},
 		"no name":                   {[]string{"-watch-namespaces=a,B"}, `"B" is not the name of a namespace`},
+		"no selector":               {[]string{"-selector=team:a"}, "-selector"},
 		"a flag of others":          {[]string{"-cluster-wide", "-serve-unannotated"}, "-serve-unannotated"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,6 +63,9 @@ func (r *reporter) becameUnserved() predicate.Predicate {
 
 // unserved says why an object is not served, and what to do; empty where there is nothing to say.
 func (r *reporter) unserved(obj client.Object) (reason, message string) {
+	if !r.scope.matches(obj) {
+		return "", "" // another operator's, who reports it
+	}
 	value, annotated := obj.GetAnnotations()[v1beta2.AnnotationScope]
 	switch {
 	case annotated && value != v1beta2.AnnotationClusterWide:

@@ -31,6 +31,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
+	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
 // Observer takes views.
@@ -39,6 +40,8 @@ type Observer struct {
 	Etcd etcd.Connector
 	// Secrets gives the content of referenced secrets.
 	Secrets SecretSource
+	// Scope says by which labels operators know what they serve.
+	Scope scope.Scope
 	// HelperImage is the operator's own image.
 	HelperImage string
 	// CannotResize says that this Kubernetes cannot change the resources of running pods.
@@ -76,6 +79,7 @@ func (o *Observer) Observe(ctx context.Context, r client.Reader, key types.Names
 		return nil, fmt.Errorf("reading the EtcdCluster: %w", err)
 	}
 	v := &view.View{Now: o.Now(), Cluster: cluster, HelperImage: o.HelperImage, CannotResize: o.CannotResize, CannotPolice: o.Policies == nil, Operators: o.Operators, AssignsUsers: o.AssignsUsers}
+	v.ScopeLabels = o.Scope.Labels(cluster)
 	v.NewName, v.NewToken = o.Random()
 	reads := []func(context.Context, client.Reader, *view.View) error{
 		o.pods, o.claims, o.peerService, o.clientService, o.budget, o.networkPolicy, o.secrets,

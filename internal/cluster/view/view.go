@@ -77,6 +77,8 @@ type View struct {
 	// Operators are the operators as those who connect to members; empty where that is not known.
 	Operators []networkingv1.NetworkPolicyPeer
 
+	// ScopeLabels are the labels of the object by which operators know that they serve it.
+	ScopeLabels map[string]string
 	// HelperImage is the image of the operator itself, for init containers.
 	HelperImage string
 	// NewName and NewToken are fresh random values for a step that needs one,
