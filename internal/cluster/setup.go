@@ -56,6 +56,8 @@ type Options struct {
 	Scope scope.Scope
 	// HelperImage is the image of the init container: the operator's own.
 	HelperImage string
+	// Defaults are for what a spec does not say.
+	Defaults manifests.Defaults
 	// PodName is the name that events carry as their source.
 	PodName string
 	// Namespaces are those that the operator serves; none stands for all.
@@ -131,6 +133,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		Etcd:        pool,
 		Secrets:     &observe.Secrets{Metadata: mgr.GetClient(), Contents: live, Now: time.Now},
 		HelperImage: o.HelperImage,
+		Defaults:    o.Defaults,
 		Operators:   o.Operators,
 		Now:         time.Now,
 		Random:      func() (string, string) { return utilrand.String(10), uuid.NewString() },

@@ -125,19 +125,29 @@ func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
 		return s, err
 	case fs.NArg() > 0:
 		return s, fmt.Errorf("unexpected argument %q: there are only flags", fs.Arg(0))
-	case s.ClusterWide && len(s.WatchNamespaces) > 0:
-		return s, errors.New("-cluster-wide serves all namespaces and -watch-namespaces only some: leave one of them out")
-	case s.serveUnannotated && len(s.WatchNamespaces) > 0:
-		return s, errors.New("-serve-unannotated is for -cluster-wide: with -watch-namespaces, objects are served that have no annotation")
-	case s.serveUnannotated && !s.ClusterWide:
-		return s, errors.New("-serve-unannotated needs -cluster-wide: without it, objects of the operator's own namespace are served that have no annotation")
-	case s.metricsCertDir != "" && !s.metricsSecure:
-		return s, errors.New("-metrics-cert-dir needs -metrics-secure: without it, metrics are served without TLS")
+	}
+	if err := s.contradiction(); err != nil {
+		return s, err
 	}
 	if s.metricsSecure && s.MetricsAddr == "" {
 		s.MetricsAddr = secureMetricsAddr
 	}
 	return s, nil
+}
+
+// contradiction is what is wrong with flags that are right one by one.
+func (s Settings) contradiction() error {
+	switch {
+	case s.ClusterWide && len(s.WatchNamespaces) > 0:
+		return errors.New("-cluster-wide serves all namespaces and -watch-namespaces only some: leave one of them out")
+	case s.serveUnannotated && len(s.WatchNamespaces) > 0:
+		return errors.New("-serve-unannotated is for -cluster-wide: with -watch-namespaces, objects are served that have no annotation")
+	case s.serveUnannotated && !s.ClusterWide:
+		return errors.New("-serve-unannotated needs -cluster-wide: without it, objects of the operator's own namespace are served that have no annotation")
+	case s.metricsCertDir != "" && !s.metricsSecure:
+		return errors.New("-metrics-cert-dir needs -metrics-secure: without it, metrics are served without TLS")
+	}
+	return nil
 }
 
 // Scope is which objects the operator serves.

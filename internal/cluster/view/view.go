@@ -81,6 +81,8 @@ type View struct {
 	ScopeLabels map[string]string
 	// HelperImage is the image of the operator itself, for init containers.
 	HelperImage string
+	// Defaults are for what the spec does not say.
+	Defaults manifests.Defaults
 	// NewName and NewToken are fresh random values for a step that needs one,
 	// so that planning itself stays a pure function.
 	NewName  string
