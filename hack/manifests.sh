@@ -40,13 +40,23 @@ deployment() {
   ' "$2"
 }
 
-# of_chart OPERATOR FILE: a template of example/rbac as one of Helm.
+# of_chart OPERATOR FILE: a template of example/rbac as one of Helm. What belongs into the namespaces that are served is
+# repeated for each; all namespaces together count as one without a name.
 of_chart() {
-  echo ---
   sed -e "s|<ROLE_NAME>|$1|g" -e "s|<ROLE_BINDING_NAME>|$1|g" -e "s|<SERVICE_ACCOUNT>|$1|g" \
-    -e 's|^  namespace: <SERVED_NAMESPACE>|  {{- if not .Values.clusterWide }}\n  namespace: {{ .Release.Namespace }}\n  {{- end }}|' \
-    -e 's|<SERVED_KIND>|{{ if .Values.clusterWide }}Cluster{{ end }}Role|g' \
-    -e 's|<NAMESPACE>|{{ .Release.Namespace }}|g' "rbac/$2"
+    -e 's|<SERVED_KIND>|{{ if $.Values.clusterWide }}Cluster{{ end }}Role|g' \
+    -e 's|<NAMESPACE>|{{ $.Release.Namespace }}|g' "rbac/$2" | awk '
+      function show(served) {
+        served = sub(/  namespace: <SERVED_NAMESPACE>\n/, "  {{- with . }}\n  namespace: {{ . }}\n  {{- end }}\n", object)
+        if (served) print "{{- range ternary (list \"\") ($.Values.watchNamespaces | default (list $.Release.Namespace)) $.Values.clusterWide }}"
+        printf "---\n%s", object
+        if (served) print "{{- end }}"
+        object = ""
+      }
+      /^---$/ { show(); next }
+      { object = object $0 "\n" }
+      END { show() }
+    '
 }
 
 case $part in
@@ -67,6 +77,11 @@ case $part in
       of_chart "$operator" service-account-template.yaml
       of_chart "$operator" "$operator-template.yaml"
       of_chart "$operator" bindings-template.yaml
+      if [[ -f rbac/$operator-home-template.yaml ]]; then
+        echo '{{- if and .Values.watchNamespaces (not (has .Release.Namespace .Values.watchNamespaces)) }}'
+        of_chart "$operator" "$operator-home-template.yaml"
+        echo '{{- end }}'
+      fi
       echo '{{- if .Values.metrics.secure }}'
       of_chart "$operator" metrics-template.yaml
       echo '{{- end }}'

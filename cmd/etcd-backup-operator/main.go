@@ -40,7 +40,7 @@ func main() {
 		Flags: func(fs *flag.FlagSet) {
 			permissions.Flags(fs)
 			fs.IntVar(&atOnce, "max-concurrent-backups", 4, "maximum number of concurrent backups; each needs about 32 MiB of memory")
-			fs.IntVar(&ofNamespace, "max-concurrent-backups-per-namespace", 2, "with -cluster-wide, maximum number of concurrent backups of one namespace")
+			fs.IntVar(&ofNamespace, "max-concurrent-backups-per-namespace", 2, "with -cluster-wide or -watch-namespaces, maximum number of concurrent backups of one namespace")
 			fs.StringVar(&fileRoot, "file-store-dir", "", "`folder` of a mounted volume for backups with storageType File; without it they are refused")
 			fs.StringVar(&scratch, "verify-dir", os.TempDir(), "`folder` for the temporary restore of backups with verify: Restore; it needs space for twice the largest database")
 			fs.BoolVar(&showEndpoints, "metrics-endpoints", false, "show the first endpoint of each EtcdBackup in the label cluster of metrics")

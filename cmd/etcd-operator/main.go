@@ -28,6 +28,7 @@ const name = "etcd-operator"
 func main() {
 	var gcIntervalGiven bool
 	var helperImage string
+	var defaults manifests.Defaults
 	var openShift *bool
 	chaosLevel := poddeleter.Off
 	process.Operator{
@@ -40,6 +41,7 @@ func main() {
 		CoreEvents:    true,
 		Flags: func(fs *flag.FlagSet) {
 			fs.StringVar(&helperImage, "helper-image", "", "image of the members' init container (default: the image of the operator's own pod)")
+			cluster.DefaultsFlags(fs, &defaults)
 			fs.BoolFunc("openshift", "create members' pods without a user and groups, which the platform assigns (default: if there is the API group security.openshift.io)",
 				func(value string) error {
 					is, err := strconv.ParseBool(value)
@@ -59,16 +61,15 @@ func main() {
 			if gcIntervalGiven {
 				mgr.GetLogger().Info("-gc-interval is ignored: the garbage collector of Kubernetes deletes what belongs to a deleted object")
 			}
-			deleter, err := poddeleter.New(mgr.GetClient(), chaosLevel, mgr.GetLogger())
+			deleter, err := poddeleter.New(mgr.GetClient(), settings.Scope().Serves, chaosLevel, mgr.GetLogger())
 			if err != nil {
 				return err
 			}
 			if err := mgr.Add(deleter); err != nil {
 				return fmt.Errorf("adding the deleter of random pods: %w", err)
 			}
-			options := cluster.Options{Scope: settings.Scope(), HelperImage: helperImage, PodName: settings.PodName, OpenShift: openShift}
-			if !settings.ClusterWide {
-				options.Namespace = settings.Namespace
+			options := cluster.Options{
+				Scope: settings.Scope(), Namespaces: settings.Served(), HelperImage: helperImage, Defaults: defaults, PodName: settings.PodName, OpenShift: openShift,
 			}
 			switch pod, err := ownPod(ctx, mgr, settings); {
 			case err == nil:

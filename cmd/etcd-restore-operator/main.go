@@ -35,7 +35,7 @@ func main() {
 		Flags: func(fs *flag.FlagSet) {
 			permissions.Flags(fs)
 			fs.IntVar(&atOnce, "max-concurrent-restores", 4, "maximum number of backups that are checked, and of those that are served to members, at the same time; each needs about 16 MiB of memory")
-			fs.IntVar(&ofNamespace, "max-concurrent-restores-per-namespace", 2, "with -cluster-wide, the same maximum for one namespace")
+			fs.IntVar(&ofNamespace, "max-concurrent-restores-per-namespace", 2, "with -cluster-wide or -watch-namespaces, the same maximum for one namespace")
 			fs.StringVar(&fileRoot, "file-store-dir", "", "`folder` of a mounted volume with backups for backupStorageType File; without it they are refused")
 			fs.StringVar(&serveAddr, "serve-addr", fmt.Sprintf("0.0.0.0:%d", serve.Port),
 				fmt.Sprintf("`address` on which backups are served to members, which reach it through the Service %s", serve.ServiceName))

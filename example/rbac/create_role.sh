@@ -8,12 +8,15 @@ templates=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() {
   cat <<EOF
 Gives each operator a ServiceAccount of its own name, and the rights that it needs: in
-one namespace, or in all of them. It may be repeated.
+one namespace, in some, or in all of them. It may be repeated.
 
 Usage: $(basename "$0") [options]
 
   --namespace=NAME          namespace of the operators, which must exist (env NAMESPACE; default default)
   --cluster-wide            for operators with -cluster-wide: rights in all namespaces
+  --watch-namespaces=NAME,...
+                            for operators with -watch-namespaces=NAME,...: rights in these namespaces,
+                            which must exist, and not in that of the operators unless it is among them
   --namespaced              rights in that namespace only; this is the default
   --operators=NAME,...      only for these; default etcd-operator,etcd-backup-operator,etcd-restore-operator
   --service-account=NAME    give all rights to this ServiceAccount, which must exist; manifests of the
@@ -43,6 +46,7 @@ namespace=${NAMESPACE:-default}
 account=
 operators=etcd-operator,etcd-backup-operator,etcd-restore-operator
 served=Role
+watched=
 policy=false
 metrics=false
 print=false
@@ -55,6 +59,7 @@ for option in "$@"; do
     --service-account=*) account=${option#*=} ;;
     --operators=*) operators=${option#*=} ;;
     --cluster-wide) served=ClusterRole ;;
+    --watch-namespaces=*) watched=${option#*=} ;;
     --namespaced) served=Role ;;
     --admission-policy) policy=true ;;
     --metrics-secure) metrics=true ;;
@@ -65,11 +70,22 @@ for option in "$@"; do
 done
 
 # The names go into manifests: none may change what else they say.
-for name in "$role" "$binding" "$namespace" "$account" "$operators"; do
+for name in "$role" "$binding" "$namespace" "$account" "$operators" "$watched"; do
   case $name in
     *[!a-zA-Z0-9.,:_-]*) fail "not a name: $name" ;;
   esac
 done
+
+if [[ -n $watched && $served == ClusterRole ]]; then
+  fail "--cluster-wide is for all namespaces and --watch-namespaces for some: leave one of them out"
+fi
+# The namespaces whose objects are served. Of all of them there is one ClusterRole.
+namespaces=${watched:-$namespace}
+namespaces=" ${namespaces//,/ } "
+home_is_served=true
+if [[ $namespaces != *" $namespace "* ]]; then
+  home_is_served=false
+fi
 
 # name_of BASE OPERATOR: the operator's own name, or the base with what tells it from the others.
 name_of() {
@@ -85,14 +101,31 @@ name_of() {
 
 # template OPERATOR FILE: fills the placeholders of a template.
 template() {
-  local in_namespace="s|<SERVED_NAMESPACE>|$namespace|"
+  local in_namespace=b
   if [[ $served == ClusterRole ]]; then
     in_namespace='/<SERVED_NAMESPACE>/d'
   fi
-  echo ---
   sed -e "s|<ROLE_NAME>|$(name_of "$role" "$1")|g" -e "s|<ROLE_BINDING_NAME>|$(name_of "$binding" "$1")|g" \
     -e "s|<SERVICE_ACCOUNT>|${account:-$1}|g" -e "s|<NAMESPACE>|$namespace|g" \
-    -e "s|<SERVED_KIND>|$served|g" -e "$in_namespace" "$templates/$2"
+    -e "s|<SERVED_KIND>|$served|g" -e "$in_namespace" "$templates/$2" | for_each_namespace
+}
+
+# for_each_namespace repeats the objects that belong into the namespaces that are served.
+for_each_namespace() {
+  awk -v namespaces="$namespaces" '
+    function show(i, count, names, text) {
+      count = object ~ /<SERVED_NAMESPACE>/ ? split(namespaces, names, " ") : 1
+      for (i = 1; i <= count; i++) {
+        text = object
+        gsub(/<SERVED_NAMESPACE>/, names[i], text)
+        printf "---\n%s", text
+      }
+      object = ""
+    }
+    /^---$/ { show(); next }
+    { object = object $0 "\n" }
+    END { show() }
+  '
 }
 
 objects() {
@@ -103,6 +136,9 @@ objects() {
     fi
     template "$operator" "$operator-template.yaml"
     template "$operator" bindings-template.yaml
+    if ! $home_is_served && [[ -f $templates/$operator-home-template.yaml ]]; then
+      template "$operator" "$operator-home-template.yaml"
+    fi
     if $metrics; then
       template "$operator" metrics-template.yaml
     fi

@@ -83,7 +83,7 @@ type Options struct {
 
 // ofNamespace is how many backups of one namespace are made at once.
 func (o *Options) ofNamespace() int {
-	if o.MaxOfNamespace < 1 || !o.Scope.IsClusterWide() {
+	if o.MaxOfNamespace < 1 || !o.Scope.ServesOtherNamespaces() {
 		return o.MaxConcurrent
 	}
 	return o.MaxOfNamespace
@@ -98,7 +98,7 @@ func NewReconciler(cached client.Client, live client.Reader, recorder events.Eve
 	c := &reconciler{
 		scope: o.Scope, client: cached, events: recorder, clock: o.Clock,
 		actor: act.New(act.Options{
-			Client: cached, Secrets: live, ClusterWide: o.Scope.IsClusterWide(), MaxConcurrent: o.MaxConcurrent, MaxOfNamespace: o.ofNamespace(), FileRoot: o.FileRoot,
+			Client: cached, Secrets: live, OtherNamespaces: o.Scope.ServesOtherNamespaces(), MaxConcurrent: o.MaxConcurrent, MaxOfNamespace: o.ofNamespace(), FileRoot: o.FileRoot,
 			Verify: o.Verify, Permissions: o.Permissions, Transport: o.Transport, Dial: o.Dial,
 		}),
 	}

@@ -56,10 +56,12 @@ type Options struct {
 	Scope scope.Scope
 	// HelperImage is the image of the init container: the operator's own.
 	HelperImage string
+	// Defaults are for what a spec does not say.
+	Defaults manifests.Defaults
 	// PodName is the name that events carry as their source.
 	PodName string
-	// Namespace is the only one that the operator serves; empty for all.
-	Namespace string
+	// Namespaces are those that the operator serves; none stands for all.
+	Namespaces []string
 	// OpenShift says whether members run on OpenShift, which gives each pod its user and groups; nil to find out.
 	OpenShift *bool
 	// Operators are the operators as those who connect to members.
@@ -103,12 +105,12 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if !nodes {
 		ctrl.Log.Info("the operator may not watch nodes: members on lost nodes are replaced only once Kubernetes deletes their pods")
 	}
-	policies, err := mayWatch(ctx, live, authorizationv1.ResourceAttributes{Group: networkingv1.GroupName, Resource: "networkpolicies", Namespace: o.Namespace})
+	policies, err := mayWatchPolicies(ctx, live, o.Namespaces)
 	if err != nil {
 		return err
 	}
 	if !policies {
-		ctrl.Log.Info("the operator may not watch NetworkPolicies: it cannot serve spec.networkPolicy; create_role.sh grants the right")
+		ctrl.Log.Info("the operator may not watch NetworkPolicies: it cannot serve spec.networkPolicy; create_role.sh grants the right", "namespaces", o.Namespaces)
 	}
 	events, err := newRecorder(mgr, o.PodName)
 	if err != nil {
@@ -127,9 +129,11 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		CannotResize: !resizes,
 		AssignsUsers: *o.OpenShift,
 
+		Scope:       o.Scope,
 		Etcd:        pool,
 		Secrets:     &observe.Secrets{Metadata: mgr.GetClient(), Contents: live, Now: time.Now},
 		HelperImage: o.HelperImage,
+		Defaults:    o.Defaults,
 		Operators:   o.Operators,
 		Now:         time.Now,
 		Random:      func() (string, string) { return utilrand.String(10), uuid.NewString() },
@@ -176,7 +180,7 @@ func (r *Reconciler) watch(ctx context.Context, mgr ctrl.Manager, nodes, policie
 		}).
 		For(&v1beta2.EtcdCluster{}, builder.WithPredicates(
 			served.Predicate(),
-			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}), lifecycleMetrics())).
+			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}), lifecycleMetrics())).
 		Watches(&corev1.Pod{}, ofCluster, labelled).
 		Watches(&corev1.PersistentVolumeClaim{}, ofCluster, labelled).
 		Watches(&corev1.Service{}, ofCluster, labelled).
@@ -243,6 +247,20 @@ func mayWatch(ctx context.Context, c client.Client, what authorizationv1.Resourc
 		}
 		if !review.Status.Allowed {
 			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// mayWatchPolicies asks whether the operator may see the NetworkPolicies of all namespaces that it serves: its cache is one.
+func mayWatchPolicies(ctx context.Context, c client.Client, namespaces []string) (bool, error) {
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, namespace := range namespaces {
+		may, err := mayWatch(ctx, c, authorizationv1.ResourceAttributes{Group: networkingv1.GroupName, Resource: "networkpolicies", Namespace: namespace})
+		if !may {
+			return false, err
 		}
 	}
 	return true, nil

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 )
 
@@ -37,6 +38,8 @@ const (
 // Deleter deletes pods. It runs only on the leader.
 type Deleter struct {
 	Client client.Client
+	// Serves reports whether the operator serves a cluster: those of others are none of its business.
+	Serves func(client.Object) bool
 	Level  int
 	Log    logr.Logger
 	Clock  clock.Clock
@@ -45,11 +48,11 @@ type Deleter struct {
 }
 
 // New returns a Deleter of the given level.
-func New(c client.Client, level int, log logr.Logger) (*Deleter, error) {
+func New(c client.Client, serves func(client.Object) bool, level int, log logr.Logger) (*Deleter, error) {
 	if level > upToFivePods {
 		return nil, fmt.Errorf("-chaos-level %d does not exist: use -1 (off), 1 (every 30 s one pod, with a probability of 50 %%) or 2 (every 30 s up to five pods)", level)
 	}
-	return &Deleter{Client: c, Level: level, Log: log, Clock: clock.RealClock{}, Random: rand.IntN}, nil
+	return &Deleter{Client: c, Serves: serves, Level: level, Log: log, Clock: clock.RealClock{}, Random: rand.IntN}, nil
 }
 
 // Start implements manager.Runnable.
@@ -83,6 +86,7 @@ func (d *Deleter) deletePods(ctx context.Context) error {
 	if err := d.Client.List(ctx, &pods, client.MatchingLabels{manifests.LabelApp: "etcd"}, client.HasLabels{manifests.LabelCluster}); err != nil {
 		return fmt.Errorf("listing pods: %w", err)
 	}
+	pods.Items = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !d.isServed(ctx, &pod) })
 	for range min(count, len(pods.Items)) {
 		i := d.Random(len(pods.Items))
 		pod := &pods.Items[i]
@@ -93,4 +97,11 @@ func (d *Deleter) deletePods(ctx context.Context) error {
 		pods.Items = slices.Delete(pods.Items, i, i+1)
 	}
 	return nil
+}
+
+// isServed reports whether a pod is of a cluster that the operator serves.
+func (d *Deleter) isServed(ctx context.Context, pod *corev1.Pod) bool {
+	var cluster v1beta2.EtcdCluster
+	err := d.Client.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: pod.Labels[manifests.LabelCluster]}, &cluster)
+	return err == nil && d.Serves(&cluster)
 }

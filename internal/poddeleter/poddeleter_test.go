@@ -12,19 +12,37 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/etcd-operator/etcd-operator/api/v1beta2"
+	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
 func podsOf(n int) []client.Object {
-	objects := []client.Object{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "bystander", Labels: map[string]string{"app": "etcd"}}}}
+	objects := []client.Object{
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "bystander", Labels: map[string]string{"app": "etcd"}}},
+		&v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}},
+	}
 	for i := range n {
 		objects = append(objects, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: fmt.Sprintf("member-%d", i), Labels: map[string]string{"app": "etcd", "etcd_cluster": "c"},
 		}})
 	}
 	return objects
+}
+
+func newFake(t *testing.T) *fake.ClientBuilder {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1beta2.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fake.NewClientBuilder().WithScheme(scheme)
 }
 
 func left(t *testing.T, c client.Client) int {
@@ -44,8 +62,8 @@ func TestEachLevelDeletesAsManyPodsAsTheOriginal(t *testing.T) {
 		"level 2, up to five":    {2, 4, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := fake.NewClientBuilder().WithObjects(podsOf(10)...).Build()
-			d, err := New(c, tc.level, logr.Discard())
+			c := newFake(t).WithObjects(podsOf(10)...).Build()
+			d, err := New(c, scope.Namespaced.Serves, tc.level, logr.Discard())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,9 +78,24 @@ func TestEachLevelDeletesAsManyPodsAsTheOriginal(t *testing.T) {
 	}
 }
 
+func TestPodsOfClustersThatAnotherOperatorServesAreLeftAlone(t *testing.T) {
+	c := newFake(t).WithObjects(podsOf(3)...).Build()
+	d, err := New(c, scope.Annotated.Serves, 2, logr.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Random = func(n int) int { return n - 1 }
+	if err := d.deletePods(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := left(t, c); got != 3 {
+		t.Errorf("%d pods are left, want 3", got)
+	}
+}
+
 func TestTheFirstPodIsDeletedAfterAMinute(t *testing.T) {
-	c := fake.NewClientBuilder().WithObjects(podsOf(3)...).Build()
-	d, err := New(c, 1, logr.Discard())
+	c := newFake(t).WithObjects(podsOf(3)...).Build()
+	d, err := New(c, scope.Namespaced.Serves, 1, logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +125,7 @@ func TestTheFirstPodIsDeletedAfterAMinute(t *testing.T) {
 // The original knows the levels 1 and 2, and does nothing at any other below them.
 func TestEveryLevelBelowOneIsOff(t *testing.T) {
 	for _, level := range []int{0, Off, -2} {
-		d, err := New(nil, level, logr.Discard())
+		d, err := New(nil, nil, level, logr.Discard())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +137,7 @@ func TestEveryLevelBelowOneIsOff(t *testing.T) {
 }
 
 func TestAnUnknownLevelIsRefused(t *testing.T) {
-	if _, err := New(nil, 3, logr.Discard()); err == nil {
+	if _, err := New(nil, nil, 3, logr.Discard()); err == nil {
 		t.Error("level 3 was accepted")
 	}
 }

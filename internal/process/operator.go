@@ -114,7 +114,7 @@ func (o Operator) Run(ctx context.Context, args []string, getenv func(string) st
 
 	logger := setUpLogs(stderr, settings)
 	logger.Info("Starting", "operator", o.Name, "version", version, "gitSHA", gitSHA,
-		"namespace", settings.Namespace, "pod", settings.PodName, "clusterWide", settings.ClusterWide)
+		"namespace", settings.Namespace, "pod", settings.PodName, "clusterWide", settings.ClusterWide, "serves", settings.Served())
 	limitMemory(logger, os.DirFS("/"), getenv)
 
 	cfg, err := restConfig(getenv)
@@ -228,8 +228,11 @@ func (o Operator) newManager(cfg *rest.Config, s Settings, logger logr.Logger) (
 		// A standby fills its caches before it leads, so that it takes over at once.
 		Controller: config.Controller{EnableWarmup: ptr.To(true)},
 	}
-	if !s.ClusterWide {
-		options.Cache.DefaultNamespaces = map[string]cache.Config{s.Namespace: {}}
+	for _, namespace := range s.Served() {
+		if options.Cache.DefaultNamespaces == nil {
+			options.Cache.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.Cache.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	mgr, err := ctrl.NewManager(cfg, options)
 	if err != nil {

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -26,19 +29,24 @@ const (
 
 // Settings are what the user chose by flags and environment.
 type Settings struct {
-	// Namespace is where the operator runs. Unless ClusterWide, it serves objects in no other.
+	// Namespace is where the operator runs.
 	Namespace string
 	// PodName is the name of the operator's own pod.
 	PodName string
 	// ClusterWide says that the operator serves the objects of all namespaces
 	// which carry the scope annotation, instead of its own namespace's.
 	ClusterWide bool
+	// WatchNamespaces are the namespaces whose objects the operator serves, instead of its own namespace's. It is empty
+	// unless the user gave a list.
+	WatchNamespaces []string
 	// ListenAddr is where HTTP is served.
 	ListenAddr string
 	// MetricsAddr is where metrics are served in addition; empty for nowhere. With -metrics-secure they are served there only.
 	MetricsAddr string
 
 	serveUnannotated bool
+	// selector is nil unless the user gave one.
+	selector labels.Selector
 
 	metricsSecure  bool
 	metricsCertDir string
@@ -83,6 +91,16 @@ func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
 	fs.BoolVar(&s.ClusterWide, "cluster-wide", false,
 		fmt.Sprintf("serve the objects in all namespaces that have the annotation %s: %s, and no others",
 			v1beta2.AnnotationScope, v1beta2.AnnotationClusterWide))
+	fs.Func("watch-namespaces", "serve the objects in these `namespaces`, separated by commas, and not those in the operator's own unless it is among them",
+		func(list string) (err error) {
+			s.WatchNamespaces, err = parseNamespaces(list)
+			return err
+		})
+	fs.Func("selector", "serve only the objects whose labels match this label `selector`, such as team=a, and leave the others to another operator",
+		func(text string) (err error) {
+			s.selector, err = labels.Parse(text)
+			return err
+		})
 	if o.MayServeAll {
 		fs.BoolVar(&s.serveUnannotated, "serve-unannotated", false,
 			"with -cluster-wide, serve the objects in all namespaces that have no such annotation too; no other operator of the kind may run beside it")
@@ -107,10 +125,9 @@ func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
 		return s, err
 	case fs.NArg() > 0:
 		return s, fmt.Errorf("unexpected argument %q: there are only flags", fs.Arg(0))
-	case s.serveUnannotated && !s.ClusterWide:
-		return s, errors.New("-serve-unannotated needs -cluster-wide: without it, objects of the operator's own namespace are served that have no annotation")
-	case s.metricsCertDir != "" && !s.metricsSecure:
-		return s, errors.New("-metrics-cert-dir needs -metrics-secure: without it, metrics are served without TLS")
+	}
+	if err := s.contradiction(); err != nil {
+		return s, err
 	}
 	if s.metricsSecure && s.MetricsAddr == "" {
 		s.MetricsAddr = secureMetricsAddr
@@ -118,15 +135,57 @@ func (o Operator) parse(args []string, help io.Writer) (Settings, error) {
 	return s, nil
 }
 
+// contradiction is what is wrong with flags that are right one by one.
+func (s Settings) contradiction() error {
+	switch {
+	case s.ClusterWide && len(s.WatchNamespaces) > 0:
+		return errors.New("-cluster-wide serves all namespaces and -watch-namespaces only some: leave one of them out")
+	case s.serveUnannotated && len(s.WatchNamespaces) > 0:
+		return errors.New("-serve-unannotated is for -cluster-wide: with -watch-namespaces, objects are served that have no annotation")
+	case s.serveUnannotated && !s.ClusterWide:
+		return errors.New("-serve-unannotated needs -cluster-wide: without it, objects of the operator's own namespace are served that have no annotation")
+	case s.metricsCertDir != "" && !s.metricsSecure:
+		return errors.New("-metrics-cert-dir needs -metrics-secure: without it, metrics are served without TLS")
+	}
+	return nil
+}
+
 // Scope is which objects the operator serves.
 func (s Settings) Scope() scope.Scope {
+	served := scope.Namespaced
 	switch {
 	case s.serveUnannotated:
-		return scope.All
+		served = scope.All
 	case s.ClusterWide:
-		return scope.Annotated
+		served = scope.Annotated
+	case len(s.WatchNamespaces) > 0:
+		served = scope.Listed
 	}
-	return scope.Namespaced
+	return served.Selecting(s.selector)
+}
+
+// Served are the namespaces whose objects the operator serves; none stands for all.
+func (s Settings) Served() []string {
+	switch {
+	case s.ClusterWide:
+		return nil
+	case len(s.WatchNamespaces) > 0:
+		return s.WatchNamespaces
+	}
+	return []string{s.Namespace}
+}
+
+// parseNamespaces reads a list of namespaces. They end up in URLs, so that each has to be a name.
+func parseNamespaces(list string) ([]string, error) {
+	names := strings.Split(list, ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+		if problems := validation.IsDNS1123Label(names[i]); len(problems) > 0 {
+			return nil, fmt.Errorf("%q is not the name of a namespace: %s", names[i], problems[0])
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 func (o Operator) printHelp(fs *flag.FlagSet, w io.Writer) {

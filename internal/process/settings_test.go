@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
@@ -43,6 +44,8 @@ func TestTheCommandLineKeepsTheOriginalsSpellings(t *testing.T) {
 		"defaults":                 {nil, func(*Settings) {}},
 		"a single dash":            {[]string{"-cluster-wide"}, func(s *Settings) { s.ClusterWide = true }},
 		"a double dash":            {[]string{"--cluster-wide=true"}, func(s *Settings) { s.ClusterWide = true }},
+		"some namespaces":          {[]string{"-watch-namespaces=b, a,b"}, func(s *Settings) { s.WatchNamespaces = []string{"a", "b"} }},
+		"some objects":             {[]string{"-selector=team=a,!old"}, func(s *Settings) { s.selector, _ = labels.Parse("team=a,!old") }},
 		"a CRD made by others":     {[]string{"-create-crd=false"}, func(s *Settings) { s.createCRD = false }},
 		"another address":          {[]string{"-listen-addr", "127.0.0.1:9"}, func(s *Settings) { s.ListenAddr = "127.0.0.1:9" }},
 		"logs for people":          {[]string{"-log-format=text"}, func(s *Settings) { s.logFormat = logText }},
@@ -77,6 +80,11 @@ func TestAWrongCommandLineIsRefusedByName(t *testing.T) {
 		"a level that is none":      {[]string{"-log-level=loud"}, "loud"},
 		"a bool that is not so":     {[]string{"-create-crd=maybe"}, "maybe"},
 		"a certificate for nothing": {[]string{"-metrics-cert-dir=/x"}, "-metrics-cert-dir needs -metrics-secure"},
+		"all and some namespaces":   {[]string{"-cluster-wide", "-watch-namespaces=a"}, "-cluster-wide serves all namespaces and -watch-namespaces only some"},
+		"no namespace":              {[]string{"-watch-namespaces="}, `"" is not the name of a namespace`},
+		"a comma too many":          {[]string{"-watch-namespaces=a,"}, `"" is not the name of a namespace`},
+		"no name":                   {[]string{"-watch-namespaces=a,B"}, `"B" is not the name of a namespace`},
+		"no selector":               {[]string{"-selector=team:a"}, "-selector"},
 		"a flag of others":          {[]string{"-cluster-wide", "-serve-unannotated"}, "-serve-unannotated"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,16 +202,32 @@ func TestFlagsSayWhichObjectsAreServed(t *testing.T) {
 		"-cluster-wide":                    "Annotated",
 		"-cluster-wide -serve-unannotated": "All",
 		"-serve-unannotated":               "-serve-unannotated needs -cluster-wide",
+		"-watch-namespaces=a,b":            "Listed",
+
+		"-watch-namespaces=a -serve-unannotated": "-serve-unannotated is for -cluster-wide",
 	} {
 		var got string
 		s, err := o.parse(strings.Fields(args), &bytes.Buffer{})
 		if err != nil {
 			got = err.Error()
 		} else {
-			got = map[scope.Scope]string{scope.Namespaced: "Namespaced", scope.Annotated: "Annotated", scope.All: "All"}[s.Scope()]
+			got = map[scope.Scope]string{scope.Namespaced: "Namespaced", scope.Listed: "Listed", scope.Annotated: "Annotated", scope.All: "All"}[s.Scope()]
 		}
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s, want %s", args, got, want)
+		}
+	}
+}
+
+func TestOnlyTheNamespacesThatAreServedAreWatched(t *testing.T) {
+	for args, want := range map[string][]string{"": {"home"}, "-watch-namespaces=b,a": {"a", "b"}, "-watch-namespaces=home,a": {"a", "home"}, "-cluster-wide": nil} {
+		s, err := anOperator().parse(strings.Fields(args), &bytes.Buffer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Namespace = "home"
+		if diff := cmp.Diff(want, s.Served()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", args, diff)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func (c *reconciler) observe(ctx context.Context, key types.NamespacedName) (*vi
 	switch err := c.cached.Get(ctx, key, r); {
 	case err == nil:
 		v.Restore, v.LiveUID = r, r.UID
-		v.Served = c.options.Scope.Serves(r)
+		v.Served, v.ScopeLabels = c.options.Scope.Serves(r), c.options.Scope.Labels(r)
 		v.BackupURL = serve.BackupURL(c.options.Namespace, r)
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading EtcdRestore %s: %w", key, err)

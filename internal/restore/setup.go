@@ -58,7 +58,7 @@ type Options struct {
 
 // slots are for as many at once as the options say.
 func (o *Options) slots() *job.Slots {
-	if o.MaxOfNamespace < 1 || !o.Scope.IsClusterWide() {
+	if o.MaxOfNamespace < 1 || !o.Scope.ServesOtherNamespaces() {
 		return job.NewSlots(o.MaxConcurrent, o.MaxConcurrent)
 	}
 	return job.NewSlots(o.MaxConcurrent, o.MaxOfNamespace)
@@ -102,7 +102,7 @@ func NewParts(cached client.Client, live client.Reader, recorder events.EventRec
 	if err != nil {
 		return nil, err
 	}
-	backups := &serve.Backups{Secrets: live, ClusterWide: o.Scope.IsClusterWide(), FileRoot: o.FileRoot, Permissions: o.Permissions, Transport: o.Transport}
+	backups := &serve.Backups{Secrets: live, OtherNamespaces: o.Scope.ServesOtherNamespaces(), FileRoot: o.FileRoot, Permissions: o.Permissions, Transport: o.Transport}
 	identity := serve.NewIdentityKeeper(cached, live, o.Namespace)
 	front := &serve.Front{Client: cached, Live: live, Namespace: o.Namespace, Pod: o.PodName, TargetPort: port}
 	checks := act.NewChecks(o.slots(), backups)

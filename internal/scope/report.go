@@ -63,12 +63,15 @@ func (r *reporter) becameUnserved() predicate.Predicate {
 
 // unserved says why an object is not served, and what to do; empty where there is nothing to say.
 func (r *reporter) unserved(obj client.Object) (reason, message string) {
+	if !r.scope.matches(obj) {
+		return "", "" // another operator's, who reports it
+	}
 	value, annotated := obj.GetAnnotations()[v1beta2.AnnotationScope]
 	switch {
 	case annotated && value != v1beta2.AnnotationClusterWide:
 		return ReasonUnknown, fmt.Sprintf("No operator serves this object, because its annotation %s is %q. Set it to %s, or remove it for the operator of the namespace.",
 			v1beta2.AnnotationScope, value, v1beta2.AnnotationClusterWide)
-	case r.scope == Annotated && !annotated && isSeriesOfAnother(obj):
+	case r.scope.annotation == clusterWide && !annotated && isSeriesOfAnother(obj):
 		return ReasonNotServed, fmt.Sprintf("Another operator has made these backups, and this one, which runs with -cluster-wide, does not continue them. "+
 			"Set the annotation %s to %s, run it with -serve-unannotated, or run an operator in this namespace.", v1beta2.AnnotationScope, v1beta2.AnnotationClusterWide)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,6 +52,18 @@ func TestAnUnknownScopeIsReported(t *testing.T) {
 		if got != want {
 			t.Errorf("scope %q: event %q, want %q", value, got, want)
 		}
+	}
+}
+
+func TestAnUnknownScopeIsReportedByTheOperatorOfTheLabels(t *testing.T) {
+	r := &reporter{scope: Namespaced.Selecting(labels.SelectorFromSet(labels.Set{"team": "a"}))}
+	obj := scoped("cluster")
+	if reason, _ := r.unserved(obj); reason != "" {
+		t.Errorf("an object of another operator is reported: %s", reason)
+	}
+	obj.Labels = map[string]string{"team": "a"}
+	if reason, _ := r.unserved(obj); reason != ReasonUnknown {
+		t.Errorf("reason %q, want %s", reason, ReasonUnknown)
 	}
 }
 

@@ -55,6 +55,9 @@ func TestTheTableOfRightsIsTrue(t *testing.T) {
 		{title: "etcd-operator with `create_role.sh --cluster-wide`", namespace: "all", account: "etcd-operator"},
 		{title: "etcd-backup-operator with `create_role.sh --cluster-wide`", namespace: "all", account: "etcd-backup-operator"},
 		{title: "etcd-restore-operator with `create_role.sh --cluster-wide`", namespace: "all", account: "etcd-restore-operator"},
+		{title: "etcd-operator with `create_role.sh --watch-namespaces`, where the other namespace is in the list", namespace: "away", account: "etcd-operator"},
+		{title: "etcd-backup-operator with `create_role.sh --watch-namespaces`", namespace: "away", account: "etcd-backup-operator"},
+		{title: "etcd-restore-operator with `create_role.sh --watch-namespaces`", namespace: "away", account: "etcd-restore-operator"},
 		{title: "etcd-operator with `create_role.sh --metrics-secure`", namespace: "metrics", account: "etcd-operator"},
 		{title: "etcd-backup-operator with `create_role.sh --metrics-secure`", namespace: "metrics", account: "etcd-backup-operator"},
 		{title: "etcd-restore-operator with `create_role.sh --metrics-secure`", namespace: "metrics", account: "etcd-restore-operator"},
@@ -62,13 +65,14 @@ func TestTheTableOfRightsIsTrue(t *testing.T) {
 		{title: "Users with the ClusterRole `etcd-viewer`, which joins `view`", namespace: "one", account: "viewer"},
 		{title: "Users with the ClusterRole `etcd-editor`, which joins `edit`", namespace: "one", account: "editor"},
 	}
-	for _, namespace := range []string{"one", "all", "metrics", "other"} {
+	for _, namespace := range []string{"one", "all", "away", "metrics", "other"} {
 		if _, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	server.createRole(t, "--namespace=one")
 	server.createRole(t, "--namespace=all", "--cluster-wide")
+	server.createRole(t, "--namespace=away", "--watch-namespaces=other")
 	server.createRole(t, "--namespace=metrics", "--metrics-secure")
 	server.kubectl(t, "apply", "-f", "example/rbac/user-roles.yaml")
 	server.kubectl(t, "-n", "one", "apply", "-f", "example/etcd-backup-operator/cronjob.yaml")

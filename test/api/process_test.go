@@ -17,8 +17,10 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +28,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/api/crd"
 	"github.com/etcd-operator/etcd-operator/api/v1beta2"
 	"github.com/etcd-operator/etcd-operator/internal/crdinstall"
+	"github.com/etcd-operator/etcd-operator/pkg/generated/clientset/versioned"
 	"github.com/etcd-operator/etcd-operator/test/harness"
 	"github.com/etcd-operator/etcd-operator/test/port"
 )
@@ -271,6 +274,71 @@ func TestEachObjectIsServedByTheOperatorOfItsScope(t *testing.T) {
 	})
 	if got, err := phase(t.Context(), "mistyped"); err != nil || got != "" {
 		t.Errorf("an object of an unknown scope has the phase %q (%v)", got, err)
+	}
+}
+
+// An object whose label changes is left as it is: the operator neither serves it nor takes it for deleted.
+func TestALabelSaysWhichOperatorServesAnObject(t *testing.T) {
+	t.Parallel()
+	bare := harness.StartServer(t)
+	harness.StartOperator(t, harness.Operator{
+		Name: "etcd-operator", Kubeconfig: bare.Kubeconfig(), Namespace: "kube-system", Args: []string{"-watch-namespaces=default", "-selector=team=a"},
+	}).AwaitReady(t)
+	ours, err := versioned.NewForConfig(bare.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := ours.EtcdV1beta2().EtcdClusters("default")
+	create := func(name, team string) {
+		t.Helper()
+		c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"team": team}}, Spec: v1beta2.ClusterSpec{Size: 3}}
+		if _, err := api.Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	patch := func(name, text string) {
+		t.Helper()
+		if _, err := api.Patch(t.Context(), name, types.MergePatchType, []byte(text), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status := func(name string) v1beta2.ClusterStatus {
+		t.Helper()
+		c, err := api.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Status
+	}
+	awaitServed := func(name string) {
+		t.Helper()
+		harness.Eventually(t, harness.Patience, func(context.Context) error {
+			if phase := status(name).Phase; phase != v1beta2.ClusterPhaseCreating {
+				return fmt.Errorf("EtcdCluster %s has phase %q, want Creating", name, phase)
+			}
+			return nil
+		})
+	}
+
+	create("of-b", "b")
+	create("of-a", "a")
+	awaitServed("of-a")
+	if got := status("of-b").Phase; got != "" {
+		t.Errorf("an object that the selector does not match has the phase %q", got)
+	}
+	patch("of-b", `{"metadata": {"labels": {"team": "a"}}}`)
+	awaitServed("of-b")
+
+	before := status("of-a")
+	patch("of-a", `{"metadata": {"labels": {"team": null}}, "spec": {"paused": true}}`)
+	create("last", "a")
+	awaitServed("last") // everything before it has been seen
+	if diff := cmp.Diff(before, status("of-a")); diff != "" {
+		t.Errorf("an object without the label is served (-before +after):\n%s", diff)
+	}
+	var pods corev1.PodList
+	if err := bare.Client.List(t.Context(), &pods, client.InNamespace("default"), client.MatchingLabels{"etcd_cluster": "of-a"}); err != nil || len(pods.Items) != 1 {
+		t.Errorf("it has %d pods, want the one that it had (%v)", len(pods.Items), err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -82,6 +83,9 @@ func objects(t *testing.T, manifest []byte) map[string]*unstructured.Unstructure
 			continue
 		}
 		key := o.GetKind() + "/" + o.GetName()
+		if other := o.GetNamespace(); other != "" && other != namespace {
+			key += " in " + other
+		}
 		if _, twice := found[key]; twice {
 			t.Errorf("%s is there twice", key)
 		}
@@ -184,6 +188,39 @@ func TestAllWaysToInstallGiveTheSameObjects(t *testing.T) {
 	}
 }
 
+// Which namespaces, no file of a release can know. The chart grants what create_role.sh does.
+func TestTheChartServesSomeNamespaces(t *testing.T) {
+	helm := loadChart(t, makeRelease(t))
+	for _, list := range [][]any{{"a", "b"}, {"a", namespace}} {
+		got, err := render(t, helm, map[string]any{"watchNamespaces": list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := fmt.Sprintf("%s,%s", list...)
+		script := exec.CommandContext(t.Context(), filepath.Join(repository.Root(), "example/rbac/create_role.sh"), "--print", "--namespace="+namespace, "--watch-namespaces="+names)
+		text, err := script.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range objects(t, text) {
+			if diff := gocmp.Diff(want, got[key]); diff != "" {
+				t.Errorf("%s: %s (-create_role.sh +helm):\n%s", names, key, diff)
+			}
+			delete(got, key)
+		}
+		for key, o := range got {
+			containers, isDeployment, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+			if !isDeployment {
+				t.Errorf("%s: only the chart has %s", names, key)
+				continue
+			}
+			if diff := gocmp.Diff([]any{"-watch-namespaces=" + names}, containers[0].(map[string]any)["args"]); diff != "" {
+				t.Errorf("%s: the arguments of %s (-want +got):\n%s", names, key, diff)
+			}
+		}
+	}
+}
+
 // Helm neither upgrades nor deletes what is in crds/: uninstalling it must not delete people's clusters.
 func TestTheChartKeepsItsCRDsApart(t *testing.T) {
 	out := makeRelease(t)
@@ -235,6 +272,8 @@ func TestTheChartRefusesValuesThatItDoesNotKnow(t *testing.T) {
 		"clusterwide":         {"clusterwide": true},
 		"replicas":            {"replicas": -1},
 		"pullPolicy":          {"image": map[string]any{"pullPolicy": "Sometimes"}},
+		"watchNamespaces":     {"watchNamespaces": []any{"A"}},
+		"clusterWide serves":  {"clusterWide": true, "watchNamespaces": []any{"a"}},
 		"metrics.podMonitor ": {"metrics": map[string]any{"podMonitor": true, "secure": true}},
 	} {
 		if _, err := render(t, helm, values); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(want)) {

@@ -5,6 +5,7 @@ package rights
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,12 +188,18 @@ func TestTheScriptGrants(t *testing.T) {
 	for name, tc := range map[string]struct {
 		flags []string
 		// where the rights hold that are for the objects that an operator serves, and who has them.
-		where   string
+		where   []string
 		account func(operator string) string
 	}{
-		"one namespace":                  {nil, Home, func(o string) string { return o }},
-		"all namespaces":                 {[]string{"--cluster-wide"}, "", func(o string) string { return o }},
-		"to the account of the original": {[]string{"--service-account=default"}, Home, func(string) string { return "default" }},
+		"one namespace":  {nil, []string{Home}, func(o string) string { return o }},
+		"all namespaces": {[]string{"--cluster-wide"}, []string{""}, func(o string) string { return o }},
+		"some namespaces": {
+			[]string{"--watch-namespaces=a,b"}, []string{"a", "b"}, func(o string) string { return o },
+		},
+		"some namespaces, and its own": {
+			[]string{"--watch-namespaces=a," + Home}, []string{"a", Home}, func(o string) string { return o },
+		},
+		"to the account of the original": {[]string{"--service-account=default"}, []string{Home}, func(string) string { return "default" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			grants, err := CreateRole(t.Context(), append(tc.flags, "--namespace="+Home)...)
@@ -204,9 +211,13 @@ func TestTheScriptGrants(t *testing.T) {
 				for _, g := range grants[ServiceAccount(Home, tc.account(operator))] {
 					switch g.Role {
 					case operator:
-						found["served"] = found["served"] || g.Namespace == tc.where
-						if g.Namespace != tc.where {
+						found["served in "+g.Namespace] = true
+						if !slices.Contains(tc.where, g.Namespace) {
 							t.Errorf("%s holds in %q, want %q", g.Right, g.Namespace, tc.where)
+						}
+					case operator + "-home":
+						if slices.Contains(tc.where, Home) || g.Namespace != Home {
+							t.Errorf("%s holds in %q twice", g.Right, g.Namespace)
 						}
 					case operator + "-self":
 						found["self"] = found["self"] || g.Namespace == Home
@@ -220,7 +231,7 @@ func TestTheScriptGrants(t *testing.T) {
 						}
 					}
 				}
-				if len(found) != 3 {
+				if len(found) != 2+len(tc.where) {
 					t.Errorf("%s has rights of these kinds only: %v", operator, found)
 				}
 			}

@@ -8,6 +8,7 @@
 {{- $args := index $root.Values.args (index . 1) | default list }}
 {{- if $root.Values.metrics.secure }}{{ $args = prepend $args "-metrics-secure" }}{{ end }}
 {{- if $root.Values.clusterWide }}{{ $args = prepend $args "-cluster-wide" }}{{ end }}
+{{- with $root.Values.watchNamespaces }}{{ $args = prepend $args (printf "-watch-namespaces=%s" (join "," .)) }}{{ end }}
 {{- if $args }}{{ toYaml $args }}{{ end }}
 {{- end }}
 

@@ -35,10 +35,10 @@ var ErrNotReady = errors.New("the process is not ready for jobs")
 type Actor struct {
 	client  client.Client
 	secrets client.Reader
-	// clusterWide says that the operator serves the objects of all namespaces.
-	clusterWide bool
-	jobs        *job.Runner[view.Outcome]
-	process     string
+	// otherNamespaces says that the operator serves other namespaces than its own.
+	otherNamespaces bool
+	jobs            *job.Runner[view.Outcome]
+	process         string
 	*maker
 }
 
@@ -47,8 +47,8 @@ type Options struct {
 	Client client.Client
 	// Secrets are read when they are needed, and never cached.
 	Secrets client.Reader
-	// ClusterWide says that the operator serves the objects of all namespaces.
-	ClusterWide bool
+	// OtherNamespaces says that the operator serves other namespaces than its own.
+	OtherNamespaces bool
 	// MaxConcurrent is how many backups are made at once, and MaxOfNamespace how many of one namespace.
 	MaxConcurrent, MaxOfNamespace int
 	// FileRoot is the folder of the stores of type File. Empty means that there are none.
@@ -70,7 +70,7 @@ func New(o Options) *Actor {
 		o.Process = rand.Text()
 	}
 	return &Actor{
-		process: o.Process, client: o.Client, secrets: o.Secrets, clusterWide: o.ClusterWide,
+		process: o.Process, client: o.Client, secrets: o.Secrets, otherNamespaces: o.OtherNamespaces,
 		jobs:  job.NewRunner[view.Outcome](job.NewSlots(o.MaxConcurrent, o.MaxOfNamespace), func() client.Object { return &v1beta2.EtcdBackup{} }),
 		maker: &maker{fileRoot: o.FileRoot, permissions: o.Permissions, transport: o.Transport, dial: o.Dial, verify: o.Verify, origins: newOriginCache()},
 	}
@@ -179,7 +179,7 @@ func (a *Actor) begin(ctx context.Context, o view.Observation, run *v1beta2.Back
 }
 
 func (a *Actor) secretsOf(b *v1beta2.EtcdBackup) secrets {
-	return secrets{reader: a.secrets, namespace: b.Namespace, elsewhere: a.clusterWide}
+	return secrets{reader: a.secrets, namespace: b.Namespace, elsewhere: a.otherNamespaces}
 }
 
 func (a *Actor) start(b *v1beta2.EtcdBackup, w job.Work[view.Outcome]) error {

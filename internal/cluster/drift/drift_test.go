@@ -58,7 +58,7 @@ func TestAChangeOfTheOperatorAloneReplacesNoPod(t *testing.T) {
 	c := example(everything)
 	pod := podOf(c)
 	pod.Spec.InitContainers[0].Image = "operator:older"
-	if drift.NeedsReplacing(c, pod) || drift.NeedsImage(c, pod) || drift.NeedsResources(c, pod) || drift.AdjustMetadata(c, pod) {
+	if drift.NeedsReplacing(c, pod) || drift.NeedsImage(c, manifests.Defaults{}, pod) || drift.NeedsResources(c, pod) || drift.AdjustMetadata(c, pod) {
 		t.Error("a pod of an unchanged spec counts as outdated")
 	}
 }
@@ -72,17 +72,86 @@ func TestAnImageThatAdmissionRewroteIsTheSame(t *testing.T) {
 	}
 	pod := podOf(c)
 	rewrite(pod)
-	if drift.NeedsImage(c, pod) {
+	if drift.NeedsImage(c, manifests.Defaults{}, pod) {
 		t.Error("what admission made of the image counts as another one")
 	}
 	c.Spec.Version = "3.6.16"
-	if !drift.NeedsImage(c, pod) {
+	if !drift.NeedsImage(c, manifests.Defaults{}, pod) {
 		t.Error("a new version is not seen")
 	}
-	drift.SetImage(c, pod)
+	drift.SetImage(c, manifests.Defaults{}, pod)
 	rewrite(pod)
-	if drift.NeedsImage(c, pod) {
+	if drift.NeedsImage(c, manifests.Defaults{}, pod) {
 		t.Error("what admission made of the changed image counts as another one")
+	}
+}
+
+func TestAnotherDefaultOfTheOperatorReachesOnlyPodsThatWaitForAnImage(t *testing.T) {
+	waiting := func(container string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			status := corev1.ContainerStatus{Name: container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}
+			if container == manifests.ContainerEtcd {
+				pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+			} else {
+				pod.Status.InitContainerStatuses = []corev1.ContainerStatus{status}
+			}
+		}
+	}
+	mirror := manifests.Defaults{Repository: "mirror/etcd", PullSecrets: []string{"mirror"}}
+	other := manifests.Defaults{Repository: "other/etcd", PullSecrets: []string{"other", "mirror"}}
+	named := func(c *v1beta2.EtcdCluster) {
+		c.Spec.Repository, c.Spec.Pod = "mine/etcd", &v1beta2.PodPolicy{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "mine"}}}
+	}
+	for name, tc := range map[string]struct {
+		spec       func(*v1beta2.EtcdCluster)
+		given, now manifests.Defaults
+		pod        func(*corev1.Pod)
+		change     func(*v1beta2.EtcdCluster)
+
+		image, secrets bool
+	}{
+		"the flag is set":                     {now: mirror},
+		"the flag is changed":                 {given: mirror, now: other},
+		"the flag is removed":                 {given: mirror},
+		"nothing changes":                     {given: mirror, now: mirror, pod: waiting("etcd")},
+		"a pod waits for etcd":                {now: mirror, pod: waiting("etcd"), image: true, secrets: true},
+		"a pod waits for etcd, again":         {given: mirror, now: other, pod: waiting("etcd"), image: true, secrets: true},
+		"a pod waits for the helper":          {given: mirror, now: other, pod: waiting("check-dns"), secrets: true},
+		"a pod waits to restore data":         {given: mirror, now: other, pod: waiting(manifests.ContainerRestore), image: true, secrets: true},
+		"the spec names both":                 {spec: named, given: mirror, now: other, pod: waiting("etcd")},
+		"the spec names a repository now":     {given: mirror, now: mirror, change: func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "mine/etcd" }, image: true},
+		"the spec names no repository now":    {spec: named, given: mirror, now: mirror, change: func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "" }, image: true},
+		"the version changes, and the flag":   {given: mirror, now: other, change: func(c *v1beta2.EtcdCluster) { c.Spec.Version = "3.6.17" }, image: true},
+		"the spec names the former default":   {given: mirror, now: other, change: func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "mirror/etcd" }},
+		"the spec names what it got from us":  {given: mirror, now: mirror, change: func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "mirror/etcd" }},
+		"the default is that of all releases": {given: manifests.Defaults{Repository: v1beta2.DefaultRepository}, now: manifests.Defaults{}, pod: waiting("etcd")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := example(tc.spec)
+			pod := manifests.MemberPod(c, manifests.Start{Member: "example-b", HelperImage: "operator:dev", Defaults: tc.given})
+			if tc.pod != nil {
+				tc.pod(pod)
+			}
+			if tc.change != nil {
+				tc.change(c)
+			}
+			if got := drift.NeedsImage(c, tc.now, pod); got != tc.image {
+				t.Errorf("NeedsImage = %v, want %v", got, tc.image)
+			}
+			if got := drift.WaitsForOtherPullSecrets(c, tc.now, pod); got != tc.secrets {
+				t.Errorf("WaitsForOtherPullSecrets = %v, want %v", got, tc.secrets)
+			}
+			if drift.NeedsReplacing(c, pod) {
+				t.Error("another default counts as another spec")
+			}
+			drift.SetImage(c, tc.now, pod)
+			if got := manifests.PodImage(pod); got != tc.now.Image(c) || drift.NeedsImage(c, tc.now, pod) {
+				t.Errorf("the pod was changed to %s, want %s", got, tc.now.Image(c))
+			}
+			if got := drift.WaitsForOtherPullSecrets(c, tc.now, pod); got != tc.secrets {
+				t.Errorf("another image changes with which Secrets the pod was created")
+			}
+		})
 	}
 }
 
@@ -123,7 +192,7 @@ func TestEachChangeOfTheSpecIsSeen(t *testing.T) {
 			if got := drift.NeedsReplacing(after, pod); got != tc.replace {
 				t.Errorf("NeedsReplacing = %v, want %v", got, tc.replace)
 			}
-			if got := drift.NeedsImage(after, pod); got != tc.image {
+			if got := drift.NeedsImage(after, manifests.Defaults{}, pod); got != tc.image {
 				t.Errorf("NeedsImage = %v, want %v", got, tc.image)
 			}
 			if got := drift.NeedsResources(after, pod); got != tc.resources {

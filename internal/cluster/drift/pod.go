@@ -34,13 +34,35 @@ func NeedsNewSettings(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 }
 
 // NeedsImage reports whether the pod's etcd was given another image than the spec's, or got another one from somebody
-// else since. Pods of other operators do not say what they were given.
-func NeedsImage(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
+// else since. Pods of other operators do not say what they were given. One from the operator's former default repository is
+// as good, unless it cannot be pulled: another flag must not restart every etcd there is.
+func NeedsImage(c *v1beta2.EtcdCluster, d manifests.Defaults, pod *corev1.Pod) bool {
 	given, ok := pod.Annotations[manifests.AnnotationImage]
 	if !ok {
 		given = manifests.PodImage(pod)
 	}
-	return given != manifests.Image(c) || isOfOtherTag(given, manifests.PodImage(pod))
+	isRight := given == d.Image(c) || (given == manifests.DefaultsOf(pod).Image(c) && !waitsForEtcd(pod))
+	return !isRight || isOfOtherTag(given, manifests.PodImage(pod))
+}
+
+// waitsForEtcd reports whether a pod waits for the image of etcd, which also restores data.
+func waitsForEtcd(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(containerStatuses(pod), func(s corev1.ContainerStatus) bool {
+		return (s.Name == manifests.ContainerEtcd || s.Name == manifests.ContainerRestore) && waitsForImage(&s)
+	})
+}
+
+func containerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+}
+
+// WaitsForOtherPullSecrets reports whether a pod waits for an image, and was given other Secrets to pull it with than it
+// would get if it were created now, by the operator's defaults. Another spec is another fingerprint.
+func WaitsForOtherPullSecrets(c *v1beta2.EtcdCluster, d manifests.Defaults, pod *corev1.Pod) bool {
+	if len(manifests.PolicyOf(c).ImagePullSecrets) > 0 || slices.Equal(manifests.DefaultsOf(pod).PullSecrets, d.PullSecrets) {
+		return false
+	}
+	return slices.ContainsFunc(containerStatuses(pod), func(s corev1.ContainerStatus) bool { return waitsForImage(&s) })
 }
 
 // isOfOtherTag reports whether an image is not what was given. Admission may have put a mirror in front, which keeps the
@@ -74,15 +96,16 @@ func NeedsOtherPod(c *v1beta2.EtcdCluster, pod *corev1.Pod) bool {
 }
 
 // SetImage changes the pod to the spec's image.
-func SetImage(c *v1beta2.EtcdCluster, pod *corev1.Pod) {
+func SetImage(c *v1beta2.EtcdCluster, d manifests.Defaults, pod *corev1.Pod) {
 	isUnsettled := IsRestarting(pod) || isOfOtherTag(pod.Annotations[manifests.AnnotationImage], manifests.PodImage(pod))
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == manifests.ContainerEtcd {
-			pod.Spec.Containers[i].Image = manifests.Image(c)
+			pod.Spec.Containers[i].Image = d.Image(c)
 		}
 	}
 	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, manifests.AnnotationVersion, manifests.Version(c))
-	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, manifests.AnnotationImage, manifests.Image(c))
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, manifests.AnnotationImage, d.Image(c))
+	d.NoteImage(c, pod)
 	id := containerID(pod)
 	if id == "" {
 		return

@@ -113,6 +113,12 @@ func joinerOf(c *v1beta2.EtcdCluster) manifests.Start {
 	}
 }
 
+// withDefaults is a start by an operator with flags for what the spec does not say.
+func withDefaults(s manifests.Start) manifests.Start {
+	s.Defaults = manifests.Defaults{Repository: "registry.example.com/etcd", PullSecrets: []string{"registry-credentials"}}
+	return s
+}
+
 // assigned is a start on a platform that gives pods their user.
 func assigned(s manifests.Start) manifests.Start {
 	s.AssignsUsers = true
@@ -145,8 +151,9 @@ func TestObjectsAreExactlyThese(t *testing.T) {
 		"claim-restored":     manifests.Claim(fromMember, "example-seed"),
 		"joiner-restored":    manifests.MemberPod(restored, joinerOf(restored)),
 		"joiner-openshift":   manifests.MemberPod(plain, assigned(joinerOf(plain))),
+		"joiner-defaults":    manifests.MemberPod(plain, withDefaults(joinerOf(plain))),
 		"joiner":             manifests.MemberPod(plain, joinerOf(plain)),
-		"joiner-everything":  manifests.MemberPod(full, joinerOf(full)),
+		"joiner-everything":  manifests.MemberPod(full, withDefaults(joinerOf(full))), // whose spec says both
 		"joiner-by-snapshot": manifests.MemberPod(full, bySnapshot(joinerOf(full))),
 		"joiner-busybox":     manifests.MemberPod(busybox, bySnapshot(joinerOf(busybox))),
 		"seed-busybox-3.2":   manifests.MemberPod(busybox, seedOf(busybox)),

@@ -46,6 +46,8 @@ const (
 	AnnotationImage = "etcd.database.coreos.com/image"
 	// AnnotationHelperImage is the image that the containers before etcd were given. Here too Kubernetes may have stored another one.
 	AnnotationHelperImage = "etcd.database.coreos.com/helper-image"
+	// AnnotationDefaults are the operator's defaults that the pod was given, because the spec says nothing.
+	AnnotationDefaults = "etcd.database.coreos.com/defaults"
 	// AnnotationPolicy is the fingerprint of the parts of the spec which a
 	// running pod cannot change.
 	AnnotationPolicy = "etcd.database.coreos.com/policy"
@@ -78,7 +80,7 @@ func IsReservedLabel(k string) bool {
 // IsReservedAnnotation reports the same of an annotation of pods.
 func IsReservedAnnotation(k string) bool {
 	switch k {
-	case AnnotationVersion, AnnotationImage, AnnotationHelperImage, AnnotationMemberID, AnnotationPolicy, AnnotationApplied,
+	case AnnotationVersion, AnnotationImage, AnnotationHelperImage, AnnotationDefaults, AnnotationMemberID, AnnotationPolicy, AnnotationApplied,
 		AnnotationDrained, AnnotationRestarting, AnnotationRestarts, AnnotationStart, AnnotationDefragment:
 		return true
 	}
@@ -187,15 +189,6 @@ func Version(c *v1beta2.EtcdCluster) string {
 		return v1beta2.DefaultEtcdVersion
 	}
 	return etcdversion.Normalize(c.Spec.Version)
-}
-
-// Image is the image that the spec asks for.
-func Image(c *v1beta2.EtcdCluster) string {
-	repository := c.Spec.Repository
-	if repository == "" {
-		repository = v1beta2.DefaultRepository
-	}
-	return repository + ":v" + Version(c)
 }
 
 // PodImage returns the image of a pod's etcd container.

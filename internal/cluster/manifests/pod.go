@@ -41,6 +41,8 @@ type Start struct {
 	Before []string
 	// HelperImage is the operator's own image.
 	HelperImage string
+	// Defaults are for what the spec does not say.
+	Defaults Defaults
 	// SecretKeys tells for a secret's name which keys it has.
 	SecretKeys func(secret string) []string
 	// AssignsUsers says that the platform gives each pod its user and groups, and refuses others.
@@ -64,7 +66,7 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 			Subdomain:                    c.Name,
 			AutomountServiceAccountToken: ptr.To(false),
 			EnableServiceLinks:           ptr.To(false),
-			ImagePullSecrets:             policy.ImagePullSecrets,
+			ImagePullSecrets:             s.Defaults.pullSecrets(policy),
 			ServiceAccountName:           policy.ServiceAccountName,
 			HostAliases:                  policy.HostAliases,
 			// etcd hands leadership over and stops within a second or two.
@@ -91,11 +93,12 @@ func MemberPod(c *v1beta2.EtcdCluster, s Start) *corev1.Pod {
 	maps.DeleteFunc(pod.Annotations, func(k, _ string) bool { return IsReservedAnnotation(k) })
 	pod.Annotations = merged(pod.Annotations, map[string]string{
 		AnnotationVersion:     Version(c),
-		AnnotationImage:       Image(c),
+		AnnotationImage:       s.Defaults.Image(c),
 		AnnotationHelperImage: HelperImage(c, s.HelperImage, s.Restore != nil),
 		AnnotationPolicy:      Fingerprint(c),
 		AnnotationApplied:     AppliedBy(policy).String(),
 	})
+	s.Defaults.note(c, pod)
 	mark(c, pod)
 	switch {
 	case s.Token != "" && s.Restore != nil:
@@ -114,7 +117,7 @@ func etcdContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
 	policy := PolicyOf(c)
 	container := corev1.Container{
 		Name:            ContainerEtcd,
-		Image:           Image(c),
+		Image:           s.Defaults.Image(c),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         etcdCommand(c, s),
 		Env:             slices.Concat(versionedSettings(c), storageQuota(c), memoryLimit(policy), policy.EtcdEnv),

@@ -119,7 +119,7 @@ func ticketVolume(c *v1beta2.EtcdCluster, s Start) *corev1.Volume {
 }
 
 func restoreContainer(c *v1beta2.EtcdCluster, s Start) corev1.Container {
-	container := helperContainer(c, ContainerRestore, Image(c),
+	container := helperContainer(c, ContainerRestore, s.Defaults.Image(c),
 		toolsGate, membergate.ProgramRestore,
 		"-data-dir="+DataDir,
 		"-annotations-file="+annotationsIn,

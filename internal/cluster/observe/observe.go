@@ -31,6 +31,7 @@ import (
 	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
+	"github.com/etcd-operator/etcd-operator/internal/scope"
 )
 
 // Observer takes views.
@@ -39,8 +40,12 @@ type Observer struct {
 	Etcd etcd.Connector
 	// Secrets gives the content of referenced secrets.
 	Secrets SecretSource
+	// Scope says by which labels operators know what they serve.
+	Scope scope.Scope
 	// HelperImage is the operator's own image.
 	HelperImage string
+	// Defaults are for what a spec does not say.
+	Defaults manifests.Defaults
 	// CannotResize says that this Kubernetes cannot change the resources of running pods.
 	CannotResize bool
 	// AssignsUsers says that the platform gives each pod its user and groups.
@@ -76,6 +81,7 @@ func (o *Observer) Observe(ctx context.Context, r client.Reader, key types.Names
 		return nil, fmt.Errorf("reading the EtcdCluster: %w", err)
 	}
 	v := &view.View{Now: o.Now(), Cluster: cluster, HelperImage: o.HelperImage, CannotResize: o.CannotResize, CannotPolice: o.Policies == nil, Operators: o.Operators, AssignsUsers: o.AssignsUsers}
+	v.ScopeLabels, v.Defaults = o.Scope.Labels(cluster), o.Defaults
 	v.NewName, v.NewToken = o.Random()
 	reads := []func(context.Context, client.Reader, *view.View) error{
 		o.pods, o.claims, o.peerService, o.clientService, o.budget, o.networkPolicy, o.secrets,

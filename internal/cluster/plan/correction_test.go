@@ -117,6 +117,24 @@ func TestACorrectedHelperImageReachesThePodThatWaitsForIt(t *testing.T) {
 	})
 }
 
+func TestAnotherDefaultOfTheOperatorReachesOnlyPodsThatWaitForAnImage(t *testing.T) {
+	mirror := func(s *scene) { s.Defaults = manifests.Defaults{Repository: "mirror/etcd"} }
+	secrets := func(s *scene) { s.Defaults = manifests.Defaults{PullSecrets: []string{"mirror"}} }
+	waits := func(s *scene, container string) { lacksImage(s, "c-c", container, "quay.io/coreos/etcd:v3.6.16") }
+	check(t, map[string]planCase{
+		"not pods that run":       {change: mirror, want: "steady state"},
+		"nor for other Secrets":   {change: secrets, want: "steady state"},
+		"one that waits for etcd": {change: func(s *scene) { mirror(s); waits(s, "etcd") }, want: `fix-unstartable: patch Pod c-c (+annotation defaults={"repository":"mirror/etcd"} annotation image=mirror/etcd:v3.6.16 +annotation restarting=x containers[0].image=mirror/etcd:v3.6.16)`},
+		"one in which etcd never ran": {scene: three().withVolumes(), change: func(s *scene) {
+			secrets(s)
+			waits(s, "etcd")
+			s.pod("c-c").Status.ContainerStatuses[0].ContainerID = ""
+		}, want: "fix-unstartable: delete Pod c-c if unchanged"},
+		"one that waits for the helper":    {scene: three().withVolumes(), change: func(s *scene) { secrets(s); waits(s, "check-dns") }, want: "fix-unstartable: delete Pod c-c if unchanged"},
+		"not one that waits for the right": {scene: three().withVolumes(), change: func(s *scene) { waits(s, "etcd") }, want: "wait: ImageNotAvailable"},
+	})
+}
+
 func TestAMemberThatWasRemovedNeedsNoSuccessor(t *testing.T) {
 	check(t, map[string]planCase{"while its pod stops": {change: func(s *scene) {
 		s.addPod("c-x")

@@ -225,7 +225,7 @@ func (g generator) changePod(s *scene) {
 		func() {
 			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, manifests.AnnotationDrained, noon.Add(-pick(g, time.Millisecond, 2*time.Second, time.Hour)).Format(time.RFC3339Nano))
 		},
-		func() { drift.SetImage(s.Cluster, pod) },
+		func() { drift.SetImage(s.Cluster, manifests.Defaults{}, pod) },
 		func() { pod.Spec.Containers = nil },
 		func() { // an image that does not exist
 			pod.Annotations = map[string]string{manifests.AnnotationImage: "nowhere"}

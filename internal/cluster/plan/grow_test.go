@@ -53,7 +53,7 @@ func (s *scene) version(v string) {
 		s.Etcd.Status[name] = status
 	}
 	for i := range s.Pods {
-		drift.SetImage(s.made, &s.Pods[i])
+		drift.SetImage(s.made, manifests.Defaults{}, &s.Pods[i])
 		delete(s.Pods[i].Annotations, manifests.AnnotationRestarting)
 	}
 }

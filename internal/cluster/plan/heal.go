@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcd-operator/etcd-operator/internal/cluster/drift"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 	"github.com/etcd-operator/etcd-operator/internal/etcd"
 )
@@ -85,8 +84,8 @@ func fixUnstartable(p *planning) verdict {
 // stepToStart is what lets a member that cannot run start; nil where nothing is known to.
 func (p *planning) stepToStart(m *view.Member) Step {
 	if p.isHeldUpByImage(m.Pod) && p.needsImage(m.Pod) && !drift.NeedsNewSettings(p.Cluster, m.Pod) {
-		why := fmt.Sprintf("change member %s, which does not run, to %s", m.Name, manifests.Image(p.Cluster))
-		return patchPod(m.Pod, About{Why: why}, func(pod *corev1.Pod) { drift.SetImage(p.Cluster, pod) })
+		why := fmt.Sprintf("change member %s, which does not run, to %s", m.Name, p.Defaults.Image(p.Cluster))
+		return patchPod(m.Pod, About{Why: why}, func(pod *corev1.Pod) { drift.SetImage(p.Cluster, p.Defaults, pod) })
 	}
 	if diesOfMemory(m.Pod) && drift.NeedsResources(p.Cluster, m.Pod) {
 		return p.stepToMoreMemory(m)
@@ -99,9 +98,10 @@ func (p *planning) stepToStart(m *view.Member) Step {
 	return nil
 }
 
-// waitsForOtherHelper reports whether a pod waits for an image, besides etcd's, that has been corrected.
+// waitsForOtherHelper reports whether a pod waits for an image besides etcd's, or for the credentials of any, that have been
+// corrected.
 func (p *planning) waitsForOtherHelper(pod *corev1.Pod) bool {
-	return drift.WaitsForOtherHelper(p.Cluster, p.HelperImage, pod)
+	return drift.WaitsForOtherHelper(p.Cluster, p.HelperImage, pod) || drift.WaitsForOtherPullSecrets(p.Cluster, p.Defaults, pod)
 }
 
 // neverRan reports whether a member with a volume has a pod in which etcd has never run, and will not by itself.
@@ -183,7 +183,7 @@ func replaceLostLearner(p *planning) verdict {
 // that is outdated and would be created as it is, since the others are outdated too, has to crash more often for that.
 func (p *planning) wouldBeAnother(pod *corev1.Pod) bool {
 	c := p.effective()
-	isAnother := drift.NeedsReplacing(c, pod) || drift.NeedsImage(c, pod) || drift.NeedsResources(c, pod)
+	isAnother := drift.NeedsReplacing(c, pod) || drift.NeedsImage(c, p.Defaults, pod) || drift.NeedsResources(c, pod)
 	return isAnother || (p.isOutdated(pod) && crashes(pod) >= crashesUntilReplaced)
 }
 

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func requestBootstrapRestore(p *planning) verdict {
 	if v := awaitSecrets(p); v.Stop {
 		return v
 	}
-	restore := bootstrapRestore(p.Cluster, source)
+	restore := p.forServing(bootstrapRestore(p.Cluster, source))
 	return do(CreateObject{About: About{Event: EventRestoring, Why: fmt.Sprintf("create the cluster from a backup, as spec.bootstrap.restore asks for, by EtcdRestore %s", restore.Name)}, Object: restore})
 }
 
@@ -124,8 +125,14 @@ func bootstrapRestore(c *v1beta2.EtcdCluster, from *v1beta2.BootstrapSource) *v1
 			EncryptionSecret: source.EncryptionSecret, SHA256: source.SHA256, RevisionBump: source.RevisionBump,
 		},
 	}
-	if scope, ok := c.Annotations[v1beta2.AnnotationScope]; ok { // for the operators that serve the cluster
+	return r
+}
+
+// forServing gives an EtcdRestore to the operators that serve the cluster.
+func (p *planning) forServing(r *v1beta2.EtcdRestore) *v1beta2.EtcdRestore {
+	if scope, ok := p.Cluster.Annotations[v1beta2.AnnotationScope]; ok {
 		r.Annotations = map[string]string{v1beta2.AnnotationScope: scope}
 	}
+	maps.Copy(r.Labels, p.ScopeLabels)
 	return r
 }

@@ -107,6 +107,7 @@ func TestTheRestoreThatCreatesAClusterIsTheOneOfItsSpec(t *testing.T) {
 	s := fresh()
 	fromBackup(s)
 	s.Cluster.Annotations = map[string]string{v1beta2.AnnotationScope: v1beta2.AnnotationClusterWide}
+	s.ScopeLabels = map[string]string{"team": "a"}
 	step, ok := plan.Next(s.guarded().View).Step.(plan.CreateObject)
 	if !ok {
 		t.Fatalf("plan: %s", planned(s))
@@ -120,7 +121,7 @@ func TestTheRestoreThatCreatesAClusterIsTheOneOfItsSpec(t *testing.T) {
 	if diff := cmp.Diff(want, restore.Spec); diff != "" {
 		t.Errorf("the spec (-want +got):\n%s", diff)
 	}
-	if restore.Annotations[v1beta2.AnnotationScope] != v1beta2.AnnotationClusterWide || !metav1.IsControlledBy(restore, s.Cluster) {
+	if restore.Annotations[v1beta2.AnnotationScope] != v1beta2.AnnotationClusterWide || restore.Labels["team"] != "a" || !metav1.IsControlledBy(restore, s.Cluster) {
 		t.Errorf("the EtcdRestore is %+v", restore.ObjectMeta)
 	}
 	again := s.Cluster.DeepCopy()

@@ -109,13 +109,13 @@ func (p *planning) isForAnotherSpec(pod *corev1.Pod) bool {
 	c := p.effective()
 	etcd := etcdStatus(pod)
 	isHeldUp := etcd == nil || etcd.ContainerID == ""
-	return drift.NeedsReplacing(c, pod) || (drift.NeedsImage(c, pod) && !p.hasTarget(pod)) || (isHeldUp && drift.NeedsResources(c, pod)) || p.waitsForOtherHelper(pod)
+	return drift.NeedsReplacing(c, pod) || (drift.NeedsImage(c, p.Defaults, pod) && !p.hasTarget(pod)) || (isHeldUp && drift.NeedsResources(c, pod)) || p.waitsForOtherHelper(pod)
 }
 
 // hasTarget reports whether a pod has the spec's image already, and may have it. One that waits to join gets it ahead of
 // the others where theirs cannot be pulled.
 func (p *planning) hasTarget(pod *corev1.Pod) bool {
-	return p.versions.refused == nil && !drift.NeedsImage(p.Cluster, pod)
+	return p.versions.refused == nil && !drift.NeedsImage(p.Cluster, p.Defaults, pod)
 }
 
 // wasStarted reports whether a member had started when the cluster last had a majority.
@@ -128,7 +128,7 @@ func (p *planning) wasStarted(name string) bool {
 // podToCreate builds the pod of a member that is on the list, or of one with a volume.
 func (p *planning) podToCreate(m *view.Member, about About) Step {
 	start := manifests.Start{
-		Member: m.Name, HelperImage: p.HelperImage, SecretKeys: p.secretKeys, IPv6: isIPv6(p.PeerService), AssignsUsers: p.AssignsUsers,
+		Member: m.Name, HelperImage: p.HelperImage, Defaults: p.Defaults, SecretKeys: p.secretKeys, IPv6: isIPv6(p.PeerService), AssignsUsers: p.AssignsUsers,
 		BySnapshot: !m.HasStarted() && p.isLogTruncated(),
 		// Until the new pod carries the member's id, nothing else keeps it from starting on an empty volume.
 		HasData: m.HasStarted() || p.wasStarted(m.Name),

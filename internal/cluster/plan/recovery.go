@@ -104,7 +104,7 @@ func recoverFromBackup(p *planning) verdict {
 	return do(CreateObject{About: About{
 		Event: EventRestoring, Warning: true,
 		Why: fmt.Sprintf("the majority is lost: restore the newest backup of EtcdBackup %s, %s, made %s ago (revision %d). All writes since then are lost", name, newest.path, age, newest.revision),
-	}, Object: recoveryRestore(p.Cluster, backup, newest)})
+	}, Object: p.forServing(recoveryRestore(p.Cluster, backup, newest))})
 }
 
 // isRestoreRequested reports whether the restore of this loss has been asked for.

@@ -59,8 +59,5 @@ func recoveryRestore(c *v1beta2.EtcdCluster, b *v1beta2.EtcdBackup, from goodBac
 			SHA256: from.sha256, RestoreSource: kind.RestoreSource(b, from.path),
 		},
 	}
-	if scope, ok := c.Annotations[v1beta2.AnnotationScope]; ok { // for the operators that serve the cluster
-		r.Annotations = map[string]string{v1beta2.AnnotationScope: scope}
-	}
 	return r
 }

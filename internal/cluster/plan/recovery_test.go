@@ -224,6 +224,7 @@ func TestARecoveryKnowsWhereItsBackupWasWritten(t *testing.T) {
 func TestARecoveryFromABackupTellsItsAgeAndTakesTheNewest(t *testing.T) {
 	s := lost(&v1beta2.RecoveryPolicy{Mode: v1beta2.RecoveryBackup, BackupName: "b"}, nil)
 	s.Cluster.Annotations = map[string]string{v1beta2.AnnotationScope: "clusterwide"}
+	s.ScopeLabels = map[string]string{"team": "a"}
 	s.Recovery.Backup = &v1beta2.EtcdBackup{
 		Spec: v1beta2.BackupSpec{
 			StorageType: v1beta2.BackupStorageTypeS3, EncryptionSecret: "age",
@@ -248,6 +249,9 @@ func TestARecoveryFromABackupTellsItsAgeAndTakesTheNewest(t *testing.T) {
 	}
 	if scope := create.Object.GetAnnotations()[v1beta2.AnnotationScope]; scope != "clusterwide" {
 		t.Errorf("the restore is for operators of scope %q: those of the cluster do not see it", scope)
+	}
+	if diff := cmp.Diff(map[string]string{"app": "etcd", "etcd_cluster": "c", "team": "a"}, create.Object.GetLabels()); diff != "" {
+		t.Errorf("the labels of the restore (-want +got):\n%s", diff)
 	}
 	if !create.Warning || !strings.Contains(create.Why, "1h30m0s ago") || !strings.Contains(create.Why, "revision 9") {
 		t.Errorf("the event says %q", create.Why)

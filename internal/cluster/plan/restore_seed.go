@@ -79,7 +79,7 @@ func refuseStartedSeed(p *planning) verdict {
 func recreateRestoredSeed(p *planning) verdict {
 	pod := p.seed.Pod
 	isForAnotherSpec := func() bool {
-		return drift.NeedsReplacing(p.Cluster, pod) || drift.NeedsImage(p.Cluster, pod) || (restored(pod) == nil && drift.NeedsResources(p.Cluster, pod)) || p.waitsForOtherHelper(pod)
+		return drift.NeedsReplacing(p.Cluster, pod) || drift.NeedsImage(p.Cluster, p.Defaults, pod) || (restored(pod) == nil && drift.NeedsResources(p.Cluster, pod)) || p.waitsForOtherHelper(pod)
 	}
 	if p.isOver(pod) || (!p.isOnlyCopy() && isForAnotherSpec()) {
 		return do(DeleteObject{About: About{Member: pod.Name, Why: "recreate the pod of the first member, which has not started"}, Object: pod, IfUnchanged: true})

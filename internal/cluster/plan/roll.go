@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcd-operator/etcd-operator/internal/cluster/drift"
-	"github.com/etcd-operator/etcd-operator/internal/cluster/manifests"
 	"github.com/etcd-operator/etcd-operator/internal/cluster/view"
 )
 
@@ -51,8 +50,8 @@ func (p *planning) interrupt(m *view.Member) verdict {
 		return *v
 	}
 	if !p.needsNewPod[m.Pod] {
-		about := About{Why: fmt.Sprintf("change member %s to %s", m.Name, manifests.Image(p.Cluster)), Event: EventUpgraded}
-		return do(patchPod(m.Pod, about, func(pod *corev1.Pod) { drift.SetImage(p.Cluster, pod) }))
+		about := About{Why: fmt.Sprintf("change member %s to %s", m.Name, p.Defaults.Image(p.Cluster)), Event: EventUpgraded}
+		return do(patchPod(m.Pod, about, func(pod *corev1.Pod) { drift.SetImage(p.Cluster, p.Defaults, pod) }))
 	}
 	return do(DeleteObject{About: About{Member: m.Name, Event: EventChanged, Why: "recreate the pod of member " + m.Name + " for the changed spec"}, Object: m.Pod})
 }

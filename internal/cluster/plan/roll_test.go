@@ -22,7 +22,7 @@ func TestUpgrading(t *testing.T) {
 	to := func(v string) func(*scene) { return func(s *scene) { s.Cluster.Spec.Version = v } }
 	upgraded := func(s *scene, names ...string) {
 		for _, name := range names {
-			drift.SetImage(s.Cluster, s.pod(name))
+			drift.SetImage(s.Cluster, manifests.Defaults{}, s.pod(name))
 			delete(s.pod(name).Annotations, manifests.AnnotationRestarting)
 			status := s.Etcd.Status[name]
 			status.Version = manifests.Version(s.Cluster)
@@ -35,18 +35,18 @@ func TestUpgrading(t *testing.T) {
 			upgraded(s, "c-b", "c-c")
 			drained(s, "c-a", ago)
 			drained(s, "c-c", ago)
-			drift.SetImage(s.Cluster, s.pod("c-a"))
+			drift.SetImage(s.Cluster, manifests.Defaults{}, s.pod("c-a"))
 		}
 	}
 	check(t, map[string]planCase{
 		"followers first":                     {change: func(s *scene) { to("3.7.3")(s); drained(s, "c-b", 2*time.Second) }, want: "roll: patch Pod c-b (annotation image=quay.io/coreos/etcd:v3.7.3 +annotation restarting=x annotation etcd.version=3.7.3 containers[0].image=quay.io/coreos/etcd:v3.7.3)"},
 		"not the next before it is back":      {change: func(s *scene) { to("3.7.3")(s); upgraded(s, "c-b"); s.silence("c-b") }, want: "wait: MemberUnhealthy"},
-		"nor while the old one still answers": {change: func(s *scene) { to("3.7.3")(s); drift.SetImage(s.Cluster, s.pod("c-b")) }, want: "wait: MemberUnhealthy"},
+		"nor while the old one still answers": {change: func(s *scene) { to("3.7.3")(s); drift.SetImage(s.Cluster, manifests.Defaults{}, s.pod("c-b")) }, want: "wait: MemberUnhealthy"},
 		"a change reverted before it began": {change: func(s *scene) {
 			to("3.7.3")(s)
-			drift.SetImage(s.Cluster, s.pod("c-b"))
+			drift.SetImage(s.Cluster, manifests.Defaults{}, s.pod("c-b"))
 			to("3.6.16")(s)
-			drift.SetImage(s.Cluster, s.pod("c-b"))
+			drift.SetImage(s.Cluster, manifests.Defaults{}, s.pod("c-b"))
 		}, want: "sync-metadata: patch Pod c-b (-annotation restarting)"},
 		"the leader's turn comes last": {change: func(s *scene) {
 			to("3.7.3")(s)
@@ -218,9 +218,9 @@ func asVersion(s *scene, tag, running string) {
 	}
 	s.Cluster.Status.CurrentVersion = running
 	for i := range s.Pods {
-		s.Pods[i].Spec.Containers[0].Image = manifests.Image(s.made)
+		s.Pods[i].Spec.Containers[0].Image = manifests.Defaults{}.Image(s.made)
 		s.Pods[i].Annotations[manifests.AnnotationVersion] = tag
-		s.Pods[i].Annotations[manifests.AnnotationImage] = manifests.Image(s.made)
+		s.Pods[i].Annotations[manifests.AnnotationImage] = manifests.Defaults{}.Image(s.made)
 		s.Pods[i].Annotations[manifests.AnnotationPolicy] = manifests.Fingerprint(s.made)
 		status := s.Etcd.Status[s.Pods[i].Name]
 		status.Version = running

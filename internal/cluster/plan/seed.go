@@ -74,7 +74,7 @@ func (p *planning) seedObject() Step {
 	}
 	return CreateObject{About: About{Member: record.Seed, Event: EventNewMember, Why: "create the first member, " + record.Seed}, Object: manifests.MemberPod(p.Cluster, manifests.Start{
 		Member: record.Seed, Token: record.Token, Restore: record.Restore, Peers: []manifests.Peer{{Name: record.Seed, URL: manifests.PeerURL(p.Cluster, record.Seed)}},
-		HelperImage: p.HelperImage, SecretKeys: p.secretKeys, IPv6: isIPv6(p.PeerService), AssignsUsers: p.AssignsUsers,
+		HelperImage: p.HelperImage, Defaults: p.Defaults, SecretKeys: p.secretKeys, IPv6: isIPv6(p.PeerService), AssignsUsers: p.AssignsUsers,
 		HasData: p.seed != nil && hasStarted(p.seed.Claim),
 	})}
 }
@@ -103,7 +103,7 @@ func refuseForeignSeed(p *planning) verdict {
 }
 
 func recreateGatedSeed(p *planning) verdict {
-	if pod := p.seed.Pod; drift.NeedsOtherPod(p.Cluster, pod) || drift.NeedsImage(p.Cluster, pod) {
+	if pod := p.seed.Pod; drift.NeedsOtherPod(p.Cluster, pod) || drift.NeedsImage(p.Cluster, p.Defaults, pod) {
 		return do(DeleteObject{About: About{Member: pod.Name, Why: "recreate the seed pod for the changed spec"}, Object: pod, IfUnchanged: true})
 	}
 	return verdict{}
@@ -217,10 +217,10 @@ func (p *planning) isSeedForAnotherSpec() bool {
 // changeSeedImage changes the image of a first member that does not serve. One that does is a cluster, even if the operator
 // has not heard of it yet, or cannot: its only voter is not interrupted.
 func changeSeedImage(p *planning) verdict {
-	if !drift.NeedsImage(p.Cluster, p.seed.Pod) || p.mayServe(p.seed.Pod) {
+	if !drift.NeedsImage(p.Cluster, p.Defaults, p.seed.Pod) || p.mayServe(p.seed.Pod) {
 		return verdict{}
 	}
-	return do(patchPod(p.seed.Pod, About{Why: "change the image of the first member"}, func(pod *corev1.Pod) { drift.SetImage(p.Cluster, pod) }))
+	return do(patchPod(p.seed.Pod, About{Why: "change the image of the first member"}, func(pod *corev1.Pod) { drift.SetImage(p.Cluster, p.Defaults, pod) }))
 }
 
 // noteStarted notes on the volume that etcd has run on it.

@@ -70,7 +70,7 @@ func (p *planning) isTargetProven() bool {
 		if m.Pod == nil {
 			continue
 		}
-		if byImage := drift.NeedsImage(p.Cluster, m.Pod); (m.IsHealthy() && !byImage) || (byImage && drift.NeedsNewSettings(p.Cluster, m.Pod)) {
+		if byImage := drift.NeedsImage(p.Cluster, p.Defaults, m.Pod); (m.IsHealthy() && !byImage) || (byImage && drift.NeedsNewSettings(p.Cluster, m.Pod)) {
 			return true
 		}
 	}
@@ -79,7 +79,7 @@ func (p *planning) isTargetProven() bool {
 
 // needsImage reports whether the pod is to get another image, and may.
 func (p *planning) needsImage(pod *corev1.Pod) bool {
-	return p.versions.refused == nil && drift.NeedsImage(p.Cluster, pod)
+	return p.versions.refused == nil && drift.NeedsImage(p.Cluster, p.Defaults, pod)
 }
 
 // effective is the cluster as new pods are made for: with the version that fits the

@@ -120,7 +120,7 @@ const asSpecified = "AsSpecified"
 // runsAsSpecified reports whether every member's pod is what the spec says.
 func runsAsSpecified(v *view.View, members []view.Member) bool {
 	return !slices.ContainsFunc(members, func(m view.Member) bool {
-		return m.Pod != nil && (drift.NeedsImage(v.Cluster, m.Pod) || drift.NeedsReplacing(v.Cluster, m.Pod) || drift.NeedsResources(v.Cluster, m.Pod))
+		return m.Pod != nil && (drift.NeedsImage(v.Cluster, v.Defaults, m.Pod) || drift.NeedsReplacing(v.Cluster, m.Pod) || drift.NeedsResources(v.Cluster, m.Pod))
 	})
 }
 

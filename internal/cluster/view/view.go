@@ -77,8 +77,12 @@ type View struct {
 	// Operators are the operators as those who connect to members; empty where that is not known.
 	Operators []networkingv1.NetworkPolicyPeer
 
+	// ScopeLabels are the labels of the object by which operators know that they serve it.
+	ScopeLabels map[string]string
 	// HelperImage is the image of the operator itself, for init containers.
 	HelperImage string
+	// Defaults are for what the spec does not say.
+	Defaults manifests.Defaults
 	// NewName and NewToken are fresh random values for a step that needs one,
 	// so that planning itself stays a pure function.
 	NewName  string

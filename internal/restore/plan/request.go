@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,7 +81,7 @@ func requestRestore(v *view.View) Verdict {
 	if v.Cluster != nil {
 		return Verdict{Step: AnnotateCluster{Cluster: v.Cluster, Request: request}, LookAgain: watchLag}
 	}
-	return Verdict{Step: CreateCluster{Cluster: newCluster(v.Restore, clusterSpec(v), request), Request: request}, LookAgain: watchLag}
+	return Verdict{Step: CreateCluster{Cluster: newCluster(v, request), Request: request}, LookAgain: watchLag}
 }
 
 // requestOf is what the etcd-operator is asked for. It has to begin soon, but for the recovery that it has asked for
@@ -102,13 +103,15 @@ func requestOf(v *view.View) v1beta2.RestoreRequest {
 
 // newCluster is the cluster that is created where there is none. It belongs to the same operators as the
 // EtcdRestore.
-func newCluster(r *v1beta2.EtcdRestore, spec *v1beta2.ClusterSpec, request v1beta2.RestoreRequest) *v1beta2.EtcdCluster {
+func newCluster(v *view.View, request v1beta2.RestoreRequest) *v1beta2.EtcdCluster {
+	r := v.Restore
 	cluster := &v1beta2.EtcdCluster{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: r.Namespace, Name: r.Spec.EtcdCluster.Name,
 			Annotations: map[string]string{v1beta2.AnnotationRestore: request.String()},
+			Labels:      maps.Clone(v.ScopeLabels),
 		},
-		Spec: *spec.DeepCopy(),
+		Spec: *clusterSpec(v).DeepCopy(),
 	}
 	if scope, ok := r.Annotations[v1beta2.AnnotationScope]; ok {
 		cluster.Annotations[v1beta2.AnnotationScope] = scope

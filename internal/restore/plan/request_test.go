@@ -89,9 +89,14 @@ func TestTheEtcdOperatorIsAskedForAnIntactBackup(t *testing.T) {
 func TestTheNewClusterIsServedByTheOperatorsOfTheRestore(t *testing.T) {
 	s := seen{restore: restore(scene.Accepted, scene.WithSpec)}
 	s.restore.Annotations = map[string]string{v1beta2.AnnotationScope: v1beta2.AnnotationClusterWide, "other": "x"}
-	step, ok := plan.Next(s.view()).Step.(plan.CreateCluster)
+	v := s.view()
+	v.ScopeLabels = map[string]string{"team": "a"}
+	step, ok := plan.Next(v).Step.(plan.CreateCluster)
 	if !ok {
 		t.Fatalf("the step is %v", step)
+	}
+	if team := step.Cluster.Labels["team"]; team != "a" {
+		t.Errorf("labels = %v", step.Cluster.Labels)
 	}
 	if a := step.Cluster.Annotations; a[v1beta2.AnnotationScope] != v1beta2.AnnotationClusterWide || a["other"] != "" {
 		t.Errorf("annotations = %v", a)

@@ -35,8 +35,8 @@ func WatchStore(ctx context.Context) (context.Context, *stall.Guard) {
 type Backups struct {
 	// Secrets are read when they are needed, and never cached.
 	Secrets client.Reader
-	// ClusterWide says that the operator serves the objects of all namespaces.
-	ClusterWide bool
+	// OtherNamespaces says that the operator serves other namespaces than its own.
+	OtherNamespaces bool
 	// FileRoot is the folder of the stores of type File.
 	FileRoot string
 	// Permissions are what endpoints of objects may lead to, and what they may use.
@@ -99,7 +99,7 @@ func (s *Backups) open(ctx context.Context, r *v1beta2.EtcdRestore, use func(sto
 		return problem.Final(problem.Invalid, err)
 	}
 	c.FileRoot, c.Permissions, c.Transport = s.FileRoot, s.Permissions, s.Transport
-	if s.ClusterWide {
+	if s.OtherNamespaces {
 		c.NamesWithin = r.Namespace
 	}
 	if c.Secret, err = s.read(ctx, r.Namespace, c.SecretField, c.SecretName); err != nil {

@@ -27,6 +27,8 @@ type View struct {
 	LiveUID types.UID
 	// Served says that Restore is one of those that this operator serves.
 	Served bool
+	// ScopeLabels are the labels of Restore by which operators know that they serve it.
+	ScopeLabels map[string]string
 	// Cluster is the EtcdCluster that Restore names; nil where there is none.
 	Cluster *v1beta2.EtcdCluster
 	// Requested are the EtcdClusters that carry the request of an EtcdRestore of that name, whichever

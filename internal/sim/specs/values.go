@@ -59,7 +59,7 @@ var keys = map[string][]string{
 	"requests":     {"cpu", "memory", "ephemeral-storage", "storage", "example.com/card"},
 	"annotations": {
 		"team", "etcd.version", manifests.AnnotationMemberID, manifests.AnnotationImage, manifests.AnnotationPolicy, manifests.AnnotationApplied, manifests.AnnotationRestarting,
-		manifests.AnnotationRestarts, manifests.AnnotationDrained, manifests.AnnotationStart, manifests.AnnotationHelperImage, manifests.AnnotationClusterUID, manifests.AnnotationDefragment,
+		manifests.AnnotationRestarts, manifests.AnnotationDrained, manifests.AnnotationStart, manifests.AnnotationHelperImage, manifests.AnnotationDefaults, manifests.AnnotationClusterUID, manifests.AnnotationDefragment,
 	},
 	"labels": {"team", "example.com/team", "app", "etcd_cluster"},
 }

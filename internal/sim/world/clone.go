@@ -34,7 +34,7 @@ func (w *World) Settle() error {
 func (w *World) Clone(seed uint64, lag int, trace func(string), watch func(*World) Checker) *World {
 	c := &World{
 		Options: w.Options, Loop: clock.At(w.Loop.Now()), Rand: seeded(seed),
-		Unpullable: maps.Clone(w.Unpullable), Backups: maps.Clone(w.Backups),
+		Defaults: w.Defaults, Unpullable: maps.Clone(w.Unpullable), Backups: maps.Clone(w.Backups),
 	}
 	c.Seed, c.Lag, c.Trace = seed, lag, trace
 	c.Kube = w.Kube.Clone(c.Loop, c.Rand)

@@ -66,7 +66,7 @@ func startOperator(w *World) *operator {
 	}
 	o.reconciler = build(Parts{
 		Life: w.lives, Cached: o.cache, Live: &kubemodel.Client{Kube: w.Kube, Through: w.throughKube, Fail: w.failRead},
-		Etcd: &connector{w: w, o: o}, Events: events{w}, Now: o.now, Random: w.random, Together: o.together,
+		Etcd: &connector{w: w, o: o}, Events: events{w}, Now: o.now, Random: w.random, Together: o.together, Defaults: w.Defaults,
 	})
 	return o
 }
@@ -83,6 +83,8 @@ type Parts struct {
 	Random func() (suffix, token string)
 	// Together runs f for each index, as if all at once.
 	Together func(n int, f func(i int))
+	// Defaults are what its flags say.
+	Defaults manifests.Defaults
 }
 
 // Today builds the operator of this version.
@@ -93,6 +95,7 @@ func Today(p Parts) reconcile.Reconciler {
 			Etcd:        p.Etcd,
 			Secrets:     &observe.Secrets{Metadata: p.Cached, Contents: p.Live, Now: p.Now},
 			HelperImage: HelperImage,
+			Defaults:    p.Defaults,
 			Policies:    p.Cached,
 			Operators:   operatorPeers,
 			Now:         p.Now,

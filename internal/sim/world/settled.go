@@ -80,7 +80,7 @@ func (w *World) memberMatchesSpec(cluster *v1beta2.EtcdCluster, m *etcdmodel.Mem
 		return fmt.Errorf("member %s has no pod", name)
 	case !w.IsHealthy(m):
 		return fmt.Errorf("member %s is not healthy", name)
-	case !w.RunsImage(pod) || drift.NeedsImage(cluster, pod):
+	case !w.RunsImage(pod) || drift.NeedsImage(cluster, w.Defaults, pod):
 		return fmt.Errorf("member %s runs another version", name)
 	case drift.NeedsReplacing(cluster, pod) || drift.NeedsResources(cluster, pod):
 		return fmt.Errorf("member %s has an old pod", name)

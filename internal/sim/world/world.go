@@ -64,6 +64,8 @@ type World struct {
 	Kube     *kubemodel.Kube
 	Writer   *Writer
 
+	// Defaults are the flags that the next operator is started with.
+	Defaults manifests.Defaults
 	// Unpullable are the images that no registry has.
 	Unpullable map[string]bool
 	// RegistryDown says that no image can be had that a node does not have yet.
