@@ -144,7 +144,7 @@ func TestTheFiguresOfTheReadmeStandInTheirPages(t *testing.T) {
 func TestTroubleshootingNamesReasonsThatExist(t *testing.T) {
 	all := pages(t)
 	known := all["docs/reasons.md"] + all["docs/etcdbackup.md"] + all["docs/etcdrestore.md"]
-	named := regexp.MustCompile("(?m)^\\| [^|]*\\|").FindAllString(all["docs/troubleshooting.md"], -1)
+	named := regexp.MustCompile(`(?m)^\| [^|]*\|`).FindAllString(all["docs/troubleshooting.md"], -1)
 	reasons := regexp.MustCompile("`[A-Z][a-z]+(?:[A-Z][A-Za-z]+)+`").FindAllString(strings.Join(named, "\n"), -1)
 	for _, reason := range reasons {
 		if !strings.Contains(known, reason) {

@@ -55,8 +55,8 @@ func TestOperatorsAskForNothingThatTheyMayNotHave(t *testing.T) {
 			[]string{"--cluster-wide"}, []string{"-cluster-wide"}, "kube-public", "{etcd.database.coreos.com/scope: clusterwide}", nil, nil,
 		},
 		"some namespaces": {
-			[]string{"--watch-namespaces=kube-public,kube-system"}, []string{"-watch-namespaces=kube-public,kube-system"}, "kube-public", "{}", nil,
-			[]string{"etcd-operator-home: get pods", "etcd-restore-operator-home: create secrets"},
+			grant: []string{"--watch-namespaces=kube-public,kube-system"}, args: []string{"-watch-namespaces=kube-public,kube-system"},
+			namespace: "kube-public", annotations: "{}", used: []string{"etcd-operator-home: get pods", "etcd-restore-operator-home: create secrets"},
 		},
 		// Before they watch, clients of an API server from before 1.34 list.
 		"an older API server": {nil, nil, "default", "{}", []string{"KUBE_FEATURE_WatchListClient=false"}, lists},
