@@ -53,7 +53,7 @@ var faults = []mutant{
 	// What belongs to whom.
 	drop("pods that lost a label or their owner are not adopted", "adopt-pods"),
 	at("members without a pod are not looked for by name", observe, "knownMembers", "return.result", mutate.By("nil")),
-	at("members without a volume are not looked for by name", observe, "Observer.claimVolumes", `if "hasClaim".cond`, mutate.IsTrue),
+	at("members without a volume are not looked for by name", observe, "Observer.claimVolumes", `if "HasClaim".cond`, mutate.IsTrue),
 	drop("volumes that lost a label are not adopted", "adopt-volumes"),
 	at("volumes that lost a label are of another incarnation", observe, "addClaims", `if "isOnLastList".cond`, mutate.By("${operand[0]}")),
 	at("a cluster is created beside the members of an earlier object", plan, "refuseTakenNames", "if[0].cond", mutate.IsFalse),
