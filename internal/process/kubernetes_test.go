@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
@@ -30,6 +29,17 @@ func TestWhichKubernetesIsTooOld(t *testing.T) {
 	}
 }
 
+// told is a log that ends the wait for what it was told.
+type told struct {
+	bytes.Buffer
+	cancel context.CancelFunc
+}
+
+func (l *told) Write(line []byte) (int, error) {
+	defer l.cancel()
+	return l.Buffer.Write(line)
+}
+
 func TestAnAPIServerThatIsTooOldIsReportedAndWaitedFor(t *testing.T) {
 	upgraded := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -43,11 +53,11 @@ func TestAnAPIServerThatIsTooOldIsReportedAndWaitedFor(t *testing.T) {
 		fmt.Fprintf(w, `{"major":"1","minor":"%d","gitVersion":"v1.%[1]d.3"}`, minor)
 	}))
 	defer server.Close()
-	var log bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	log := told{cancel: cancel}
 	ready, logger := newReadiness(), logr.FromSlogHandler(slog.NewJSONHandler(&log, nil))
 
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
 	if err := awaitKubernetes(ctx, &rest.Config{Host: server.URL}, ready, logger); err == nil {
 		t.Error("the process goes on")
 	}

@@ -76,28 +76,38 @@ func (i *Invariants) ProcessChanged(p *etcdmodel.Process) {
 
 // ObjectChanged implements world.Checker.
 func (i *Invariants) ObjectChanged(kind kubemodel.Kind, before, after client.Object) {
-	if pod, ok := after.(*corev1.Pod); ok && kind == kubemodel.Pods && len(pod.OwnerReferences) > 0 && kubemodel.Ready(pod) {
-		i.served[pod.OwnerReferences[0].UID] = true
-	}
-	if cluster, ok := after.(*v1beta2.EtcdCluster); ok && kind == kubemodel.Clusters {
-		switch {
-		case !cluster.Spec.Paused:
-			i.pausedAt = 0
-		case i.pausedAt == 0:
-			i.pausedAt = i.w.Loop.Now()
-		}
-		if cluster.Annotations[manifests.AnnotationBootstrapAgain] != "" {
-			i.consented = true
-		}
-		i.followRestore(before, after)
-		if was, ok := before.(*v1beta2.EtcdCluster); ok && was.Spec.Maintenance != nil && cluster.Spec.Maintenance == nil {
-			i.unmaintainedAt = i.w.Loop.Now()
-		}
-	}
-	if before == nil && after != nil && kind == kubemodel.Pods {
-		i.repeat("the creation of pod "+after.GetName(), mostRecreated)
+	switch is := after.(type) {
+	case *corev1.Pod:
+		i.podChanged(before, is)
+	case *v1beta2.EtcdCluster:
+		i.clusterChanged(before, is)
 	}
 	i.retains(kind, before, after)
+}
+
+func (i *Invariants) podChanged(before client.Object, pod *corev1.Pod) {
+	if len(pod.OwnerReferences) > 0 && kubemodel.Ready(pod) {
+		i.served[pod.OwnerReferences[0].UID] = true
+	}
+	if before == nil {
+		i.repeat("the creation of pod "+pod.Name, mostRecreated)
+	}
+}
+
+func (i *Invariants) clusterChanged(before client.Object, cluster *v1beta2.EtcdCluster) {
+	switch {
+	case !cluster.Spec.Paused:
+		i.pausedAt = 0
+	case i.pausedAt == 0:
+		i.pausedAt = i.w.Loop.Now()
+	}
+	if cluster.Annotations[manifests.AnnotationBootstrapAgain] != "" {
+		i.consented = true
+	}
+	i.followRestore(before, cluster)
+	if was, ok := before.(*v1beta2.EtcdCluster); ok && was.Spec.Maintenance != nil && cluster.Spec.Maintenance == nil {
+		i.unmaintainedAt = i.w.Loop.Now()
+	}
 }
 
 // hopeless is after how many effects nobody waits any longer for an operator to converge.
