@@ -134,17 +134,17 @@ func TestMeasuredFiguresStandInTheirSources(t *testing.T) {
 			if len(bold) == 0 {
 				continue
 			}
-			var sources strings.Builder
+			var linked strings.Builder
 			for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(passage, -1) {
 				text, err := os.ReadFile(filepath.Join(root, filepath.Dir(path), link[1]))
 				if err != nil {
 					t.Fatal(err)
 				}
-				sources.Write(text)
+				linked.Write(text)
 			}
 			for _, figure := range bold {
 				figures++
-				if !regexp.MustCompile(`(^|[^\d.])` + regexp.QuoteMeta(figure[1]) + `($|[^\d.])`).MatchString(sources.String()) {
+				if !regexp.MustCompile(`(^|[^\d.])` + regexp.QuoteMeta(figure[1]) + `($|[^\d.])`).MatchString(linked.String()) {
 					t.Errorf("%s: no page that this passage links to says %s: %s", path, figure[1], passage)
 				}
 			}
