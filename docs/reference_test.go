@@ -123,3 +123,21 @@ func TestThePageOfExitCodesHasThoseOfThePrograms(t *testing.T) {
 		}
 	}
 }
+
+// Readers look for these names in logs and conditions.
+func TestWhatHappensWhenNamesDecisionsAndReasonsThatExist(t *testing.T) {
+	all := pages(t)
+	var known strings.Builder
+	for _, page := range []string{"reasons", "decisions", "etcdbackup", "etcdrestore", "tls", "maintenance", "architecture"} {
+		known.WriteString(all["docs/"+page+".md"])
+	}
+	names := regexp.MustCompile("`(?:[a-z]+(?:-[a-z]+)+|[A-Z][a-z]+(?:[A-Z][A-Za-z0-9]+)+)`").FindAllString(all["docs/what-happens-when.md"], -1)
+	for _, name := range names {
+		if !strings.Contains(known.String(), name) {
+			t.Errorf("docs/what-happens-when.md names %s, which no page explains", name)
+		}
+	}
+	if len(names) < 50 {
+		t.Errorf("the page names %d decisions and reasons: others were lost", len(names))
+	}
+}
